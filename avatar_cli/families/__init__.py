@@ -1,0 +1,1 @@
+"""Model families. Each provides modules and plugs them into the stages."""
