@@ -8,9 +8,11 @@ class AvatarError(Exception):
 
     code: ExitCode = ExitCode.FAILED
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, *, stage: str = "", chunk: str = "") -> None:
         super().__init__(message)
         self.message = message
+        self.stage = stage  # where in the pipeline it happened, empty outside of it
+        self.chunk = chunk
 
 
 class UsageError(AvatarError):
