@@ -1,0 +1,139 @@
+"""Audio-to-video: flow matching over the latents of one chunk, held to the clean frames of its neighbours."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+import torch
+from torch import Tensor
+
+from avatar_cli.runtime.chunks import Chunk, ChunkKind
+from avatar_cli.runtime.residency import Residency
+from avatar_cli.runtime.sampler import chunk_noise, euler_sample
+from avatar_cli.runtime.span import Span
+from avatar_cli.runtime.stage import Piece
+from avatar_cli.stages.values import Conditioning, Context
+
+Audio = TypeVar("Audio")
+
+
+@dataclass(frozen=True)
+class Anchored:
+    """The frames of one model call: clean border and anchor frames, and those to be generated.
+
+    `positions` [T] are true frame numbers in the video, `clean` [1, T, C] holds the clean latents (zero
+    elsewhere), `mask` [1, T, 1] is one where a frame is clean.
+    """
+
+    positions: Tensor
+    clean: Tensor
+    mask: Tensor
+
+
+class VelocityModel(Protocol[Audio]):
+    """A family's audio-to-video network, with what surrounds one call of it. Latents are normalised."""
+
+    residencies: tuple[Residency, ...]
+    latent_shape: tuple[int, ...]
+
+    def noise_scale(self) -> Tensor:
+        """Standard deviation of the initial noise, broadcast over `latent_shape`."""
+
+    def velocity(self, x: Tensor, time: Tensor, frames: Anchored, context: Context[Audio]) -> Tensor:
+        """Velocity [1, T, C] at flow time `time` (scalar tensor in 0..1) of the latents x [1, T, C]."""
+
+    def schedule(self) -> Tensor:
+        """Flow times from 0 to 1, one more than there are steps."""
+
+    def finish(self, latents: Tensor, frames: Anchored, context: Context[Audio]) -> tuple[Tensor, Tensor]:
+        """From the sampled latents [T, C] to (normalised latents to hand on as anchors, final latents), [T, C]."""
+
+
+@dataclass
+class BorderState:
+    """Rolling state: the conditioning, and the clean frames that later chunks are held to.
+
+    `earlier` and `later` are the last b latents of the last two N chunks, `head` the first b of the last one.
+    """
+
+    conditioning: Conditioning
+    borders: dict[str, Tensor] = field(default_factory=dict)
+
+    def to_tensors(self) -> dict[str, Tensor]:
+        """The border latents, [b, C] each."""
+        return dict(self.borders)
+
+    def load_tensors(self, tensors: dict[str, Tensor]) -> None:
+        """Inverse of `to_tensors`, in place."""
+        self.borders = dict(tensors)
+
+
+class AudioToVideoStage(Generic[Audio]):
+    """Takes contexts in order of work (N0 N1 I0 N2 I1 ...) and gives the latents of each chunk's own frames."""
+
+    name = "a2v"
+
+    def __init__(self, model: VelocityModel[Audio], seed: int) -> None:
+        self._model = model
+        self._seed = seed
+        self.residencies = model.residencies
+
+    def open(self, reference: Conditioning) -> BorderState:
+        """State before the first chunk."""
+        return BorderState(reference)
+
+    def push(self, state: BorderState, piece: Piece[Context[Audio]]) -> Iterable[Piece[Tensor]]:
+        """Latents [n, C] of one chunk; predictions for its anchors are thrown away."""
+        context = piece.value
+        chunk = context.chunk
+        frames = self._anchored(state, chunk)
+        shape = (1, len(frames.positions), *self._model.latent_shape)
+        noise = chunk_noise(shape, self._seed, chunk, torch.device("cpu")) * self._model.noise_scale()
+        sampled = euler_sample(
+            lambda x, time: self._model.velocity(x, time, frames, context),
+            noise,
+            self._model.schedule(),
+            frames.clean,
+            frames.mask,
+        )
+        anchors, latents = self._model.finish(sampled[0], frames, context)
+        first = len(chunk.prefix) if chunk.prefix else 0
+        own = slice(first, first + len(chunk.span))
+        if chunk.kind is ChunkKind.N:
+            self._remember(state, anchors[own], chunk)
+        yield Piece(chunk.span, latents[own])
+
+    def finish(self, state: BorderState) -> Iterable[Piece[Tensor]]:
+        """Nothing is held back."""
+        return ()
+
+    def _anchored(self, state: BorderState, chunk: Chunk) -> Anchored:
+        prefix = _positions(chunk.prefix)
+        suffix = _positions(chunk.suffix)
+        positions = torch.cat([prefix, _positions(chunk.span), suffix])
+        clean = torch.zeros(1, len(positions), *self._model.latent_shape)
+        mask = torch.zeros(1, len(positions), *(1 for _ in self._model.latent_shape))
+        if len(prefix):
+            # An I chunk comes after the N chunk on its far side, so its own prefix is one N chunk older.
+            clean[0, : len(prefix)] = state.borders["later" if chunk.kind is ChunkKind.N else "earlier"]
+            mask[0, : len(prefix)] = 1
+        if len(suffix):
+            clean[0, -len(suffix) :] = state.borders["head"]
+            mask[0, -len(suffix) :] = 1
+        return Anchored(positions, clean, mask)
+
+    def _remember(self, state: BorderState, latents: Tensor, chunk: Chunk) -> None:
+        border = chunk.border
+        if border == 0:
+            return
+        earlier = state.borders.get("later")
+        # Clones: a slice would keep the whole chunk's latents alive.
+        state.borders = {"later": latents[-border:].clone(), "head": latents[:border].clone()}
+        if earlier is not None:
+            state.borders["earlier"] = earlier
+
+
+def _positions(span: Span | None) -> Tensor:
+    if span is None:
+        return torch.empty(0, dtype=torch.int64)
+    return torch.arange(span.start, span.stop)

@@ -1,0 +1,60 @@
+"""What a model family states about itself and provides to the stages."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Protocol
+
+from avatar_cli.protocol.events import EventSink
+from avatar_cli.protocol.job import Generation, Picture
+from avatar_cli.runtime.chunks import Layout, Tail
+from avatar_cli.runtime.pipeline import Graph
+from avatar_cli.stages.values import Conditioning, Frame, SpeechTrack
+
+
+@dataclass(frozen=True)
+class FamilyFacts:
+    """Figures a job is planned with.
+
+    `state_bytes` bounds what survives a chunk, beside the reference. `memory_bytes` is the peak of each stage for
+    one chunk of the default length, weights included.
+    """
+
+    name: str
+    fps: Fraction
+    any_fps: bool  # the decoder can show motion at another frame rate
+    layout: Layout
+    tail: Tail
+    latent_shape: tuple[int, ...]
+    look_ahead: Fraction  # seconds of sound after a frame that may change it
+    state_bytes: int
+    memory_bytes: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """The reference, encoded once a job."""
+
+    conditioning: Conditioning
+    warnings: tuple[str, ...]
+
+
+class Family(Protocol):
+    """Loads its weights when made; then one reference, and one graph of stages a job."""
+
+    facts: FamilyFacts
+
+    def encode(self, image: Frame, name: Path, picture: Picture, prompt: tuple[str, ...]) -> Encoded:
+        """Encode the reference and the prompt. Raises InputError where there is no usable face in `name`."""
+
+    def graph(
+        self, conditioning: Conditioning, speech: SpeechTrack, generation: Generation, picture: Picture
+    ) -> Graph:
+        """The four stages that loop over chunks."""
+
+
+class FamilyLoader(Protocol):
+    """How a family is made on one rank."""
+
+    def __call__(self, generation: Generation, ranks: int, emit: EventSink) -> Family:
+        """Load the weights; sharded where there are several ranks. Raises EnvironmentProblem."""

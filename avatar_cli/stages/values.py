@@ -1,0 +1,61 @@
+"""The typed values that travel between the stages, and what a stage needs to know of a recording."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from avatar_cli.runtime.chunks import Chunk
+from avatar_cli.runtime.span import Span
+
+Audio_co = TypeVar("Audio_co", covariant=True)
+
+MODEL_RATE = 16_000  # Hz of the mono copy that audio encoders hear
+
+
+class SpeechTrack(Protocol):
+    """A recording that may still be arriving. One compute thread reads it forwards."""
+
+    def model_samples(self, start: int, stop: int) -> NDArray[np.float32]:
+        """Mono samples [stop - start] at MODEL_RATE; zeros before the beginning and after the end."""
+
+    def release_model(self, before: int) -> None:
+        """Samples before index `before` will not be asked for again."""
+
+    def covers(self, seconds: Fraction) -> bool:
+        """Whether the recording is longer than `seconds`; waits for as much of it as is needed to know."""
+
+
+@dataclass(frozen=True)
+class Conditioning:
+    """What is known for the whole job: made once from the reference and the prompt.
+
+    `tokens` are the reference tokens [1, R, F] that both DiTs attend to (R >= 64), `prompt` the prompt tokens
+    [1, P, D]. `rest` is the reference's own latent [C] against the family's neutral. `reference` is the
+    family's own description of the person, for the decoder.
+    """
+
+    tokens: Tensor
+    prompt: Tensor
+    rest: Tensor
+    reference: Any
+
+
+@dataclass(frozen=True)
+class Context(Generic[Audio_co]):
+    """What the audio-to-video model hears and is told for one chunk.
+
+    `audio` covers the frames of `window`: the chunk's clean frames and its own, contiguous, with one frame more on
+    either side.
+    """
+
+    chunk: Chunk
+    window: Span
+    audio: Audio_co
+    conditioning: Conditioning
+
+
+Frame = NDArray[np.uint8]  # [height, width, 3] RGB
