@@ -1,0 +1,189 @@
+"""Checkpoints: safetensors files with the network's configuration, loaded whole or one shard a rank.
+
+A checkpoint is one `.safetensors` file, or a `.safetensors.index.json` that says which of several files holds
+which tensor. The configuration is JSON in the file's metadata (key `config`), or a `config.json` beside an
+index, as published models have it.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from avatar_cli.protocol.errors import EnvironmentProblem
+
+CONFIG_KEY = "config"
+INDEX_SUFFIX = ".safetensors.index.json"
+REINSTALL = "install the weights again"
+
+
+def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], config: Mapping[str, Any]) -> None:
+    """Write one `.safetensors` file with its configuration, in place of an older one only when whole."""
+    partial = path.with_name(f".{path.name}.partial")
+    metadata = {CONFIG_KEY: json.dumps(config, sort_keys=True)}
+    save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, partial, metadata)
+    os.replace(partial, path)  # noqa: PTH105 - the atomic one, by name
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A `.safetensors` file, or the index of several."""
+
+    path: Path
+
+    def config(self) -> dict[str, Any]:
+        """Configuration of the network. Raises EnvironmentProblem where there is none."""
+        if self._is_index:
+            text = _read_text(self.path.with_name("config.json"))
+        else:
+            with _opened(self.path) as file:
+                text = (file.metadata() or {}).get(CONFIG_KEY, "")
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise EnvironmentProblem(
+                f"the configuration of {self.path} is missing or not JSON ({error}); {REINSTALL}"
+            ) from error
+
+    def files(self) -> dict[str, Path]:
+        """File of every tensor. Raises EnvironmentProblem for a missing or broken index or file."""
+        if not self._is_index:
+            with _opened(self.path) as file:
+                return dict.fromkeys(file.keys(), self.path)
+        try:
+            weight_map = json.loads(_read_text(self.path))["weight_map"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise EnvironmentProblem(
+                f"{self.path} is not an index of safetensors files; {REINSTALL}"
+            ) from error
+        return {name: self.path.with_name(file) for name, file in weight_map.items()}
+
+    @property
+    def _is_index(self) -> bool:
+        return self.path.name.endswith(INDEX_SUFFIX)
+
+
+def load_whole(network: nn.Module, checkpoint: Checkpoint, device: torch.device) -> None:
+    """Give a network that stands on the meta device its tensors, in the dtypes it was built with.
+
+    Raises EnvironmentProblem where a file is missing or broken, or does not fit the network.
+    """
+    _load(network, checkpoint, device, sharded=False)
+
+
+def load_shards(network: nn.Module, checkpoint: Checkpoint, device: torch.device) -> None:
+    """Like `load_whole` for a network whose parameters are DTensors; reads only this rank's slices.
+
+    `device` is where shards and buffers rest between forwards: the CPU where shards are offloaded.
+    """
+    _load(network, checkpoint, device, sharded=True)
+
+
+def rebuild_buffers(network: nn.Module, device: torch.device) -> None:
+    """Compute the buffers that no checkpoint holds.
+
+    A submodule with non-persistent buffers has a method `rebuild_buffers(device)` that registers them again,
+    because what its constructor computed on the meta device has no values.
+    """
+    for module in network.modules():
+        rebuild = getattr(module, "rebuild_buffers", None)
+        if rebuild is not None:
+            rebuild(device)
+    for name, buffer in network.named_buffers():
+        if buffer.is_meta:
+            raise RuntimeError(f"buffer {name} has no values: its module needs rebuild_buffers(device)")
+
+
+def _load(network: nn.Module, checkpoint: Checkpoint, device: torch.device, *, sharded: bool) -> None:
+    expected = network.state_dict()
+    files = checkpoint.files()
+    _compare_names(set(expected), set(files), checkpoint.path)
+    loaded: dict[str, Tensor] = {}
+    with ExitStack() as stack:
+        opened = {path: stack.enter_context(_opened(path)) for path in sorted(set(files.values()))}
+        for name, target in expected.items():
+            path = files[name]
+            loaded[name] = _read(opened[path], name, target, device, path, sharded=sharded)
+    network.load_state_dict(loaded, strict=True, assign=True)
+    network.requires_grad_(False)
+    rebuild_buffers(network, device)
+
+
+def _read(file: Any, name: str, target: Tensor, device: torch.device, path: Path, *, sharded: bool) -> Tensor:
+    try:
+        stored = file.get_slice(name)
+        shape = tuple(stored.get_shape())
+        if shape != tuple(target.shape):
+            raise EnvironmentProblem(
+                f"tensor {name} in {path} has the shape {list(shape)}, but the network needs "
+                f"{list(target.shape)}; {REINSTALL}"
+            )
+        if sharded and _is_dtensor(target):
+            return _read_shard(stored, target, device)
+        # A copy in fresh, aligned memory: what the file maps may be aligned to eight bytes only, and vector
+        # units sum differently from there.
+        return stored[...].to(device=device, dtype=target.dtype, copy=True)
+    except SafetensorError as error:
+        raise EnvironmentProblem(f"tensor {name} in {path} cannot be read ({error}); {REINSTALL}") from error
+
+
+def _read_shard(stored: Any, target: Any, device: torch.device) -> Tensor:
+    from torch.distributed.tensor import DTensor
+    from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
+
+    shape, offset = compute_local_shape_and_global_offset(target.shape, target.device_mesh, target.placements)
+    if 0 in shape:  # fewer rows than ranks: this rank has none
+        local = torch.empty(shape, dtype=target.dtype, device=device)
+    else:
+        index = tuple(slice(start, start + size) for start, size in zip(offset, shape, strict=True))
+        local = stored[index].to(device=device, dtype=target.dtype, copy=True)
+    return DTensor.from_local(
+        local,
+        target.device_mesh,
+        target.placements,
+        run_check=False,
+        shape=target.shape,
+        stride=target.stride(),
+    )
+
+
+def _is_dtensor(tensor: Tensor) -> bool:
+    from torch.distributed.tensor import DTensor
+
+    return isinstance(tensor, DTensor)
+
+
+def _compare_names(expected: set[str], stored: set[str], path: Path) -> None:
+    for names, problem in ((expected - stored, "lacks"), (stored - expected, "has an unknown")):
+        if names:
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            raise EnvironmentProblem(f"{path} {problem} tensor {min(names)}{more}; {REINSTALL}")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    if not path.is_file():
+        raise EnvironmentProblem(f"the weights {path} do not exist; {REINSTALL}")
+    try:
+        file = safe_open(path, framework="pt")
+    except (SafetensorError, OSError) as error:
+        raise EnvironmentProblem(
+            f"{path} is not a readable safetensors file ({error}); {REINSTALL}"
+        ) from error
+    with file:
+        yield file
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise EnvironmentProblem(f"{path} cannot be read ({error}); {REINSTALL}") from error
