@@ -178,11 +178,12 @@ def frames_needed(chunk: Chunk, look_ahead: int) -> int:
 class Reorder(Generic[Value]):
     """Brings values from the order of work into the order of time; holds at most two.
 
-    A value is forgotten as soon as it is handed out.
+    `next_frame` is the first frame that is not handed out yet; a resumed job begins with a later one. A
+    value is forgotten as soon as it is handed out.
     """
 
-    def __init__(self) -> None:
-        self._next_frame = 0
+    def __init__(self, next_frame: int = 0) -> None:
+        self.next_frame = next_frame
         self._held: dict[int, tuple[Chunk, Value]] = {}
 
     def push(self, chunk: Chunk, value: Value) -> Iterator[tuple[Chunk, Value]]:
@@ -194,7 +195,7 @@ class Reorder(Generic[Value]):
         return len(self._held)
 
     def _ready(self) -> Iterator[tuple[Chunk, Value]]:
-        while self._next_frame in self._held:
-            start = self._next_frame
-            self._next_frame = self._held[start][0].span.stop
+        while self.next_frame in self._held:
+            start = self.next_frame
+            self.next_frame = self._held[start][0].span.stop
             yield self._held.pop(start)

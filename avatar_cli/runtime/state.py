@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -27,21 +27,18 @@ class Checkpointable(Protocol):
 
 
 @dataclass(frozen=True)
-class Counters:
-    """Where a job stands: next chunk of the work order, next frame to be emitted, and the job's seed."""
-
-    next_chunk: int
-    next_frame: int
-    seed: int
-
-
-@dataclass(frozen=True)
 class RollingState:
-    """Reference conditioning, each stage's tensors (border latents among them), and counters."""
+    """Where a job stands: its seed, its place in the order of work and in the video, and the kept tensors.
 
-    counters: Counters
-    reference: dict[str, Tensor] = field(default_factory=dict)
+    `stages` holds each stage's tensors by stage and name, border latents among those of audio-to-video;
+    `reference` the reference conditioning, where it is to be saved too.
+    """
+
+    seed: int
+    next_chunk: int  # chunks done, in order of work
     stages: dict[str, dict[str, Tensor]] = field(default_factory=dict)
+    reference: dict[str, Tensor] = field(default_factory=dict)
+    next_frame: int = 0  # first frame that is not emitted yet
 
     @property
     def nbytes(self) -> int:
@@ -61,7 +58,8 @@ class RollingState:
         """Write one safetensors file; a reader sees the old one or the new one, also after a crash."""
         partial = path.with_name(f".{path.name}.partial")
         tensors = {name: tensor.detach().cpu().clone() for name, tensor in self._named()}
-        save_file(tensors, partial, {COUNTERS_KEY: json.dumps(asdict(self.counters))})
+        counters = {"seed": self.seed, "next_chunk": self.next_chunk, "next_frame": self.next_frame}
+        save_file(tensors, partial, {COUNTERS_KEY: json.dumps(counters)})
         with partial.open("rb") as file:
             os.fsync(file.fileno())
         os.replace(partial, path)  # noqa: PTH105 - the atomic one, by name
@@ -73,7 +71,7 @@ class RollingState:
         stages: dict[str, dict[str, Tensor]] = {}
         try:
             with safe_open(path, framework="pt") as file:
-                counters = Counters(**json.loads(file.metadata()[COUNTERS_KEY]))
+                counters = json.loads(file.metadata()[COUNTERS_KEY])
                 for key in file.keys():  # noqa: SIM118 - not a dict
                     group, _, name = key.partition("/")
                     if group == "stages":
@@ -81,11 +79,11 @@ class RollingState:
                         stages.setdefault(stage, {})[name] = file.get_tensor(key)
                     else:
                         reference[name] = file.get_tensor(key)
+            return cls(stages=stages, reference=reference, **counters)
         except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
             raise InputError(
                 f"{path} is not the saved state of a render ({error}); delete it and start again"
             ) from error
-        return cls(counters, reference, stages)
 
     def _named(self) -> Iterator[tuple[str, Tensor]]:
         for name, tensor in self.reference.items():
