@@ -4,12 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from avatar_cli.runtime.residency import Residency
 from avatar_cli.runtime.span import Span
+from avatar_cli.runtime.state import Checkpointable
 
 Reference_contra = TypeVar("Reference_contra", contravariant=True)
 Input = TypeVar("Input")
 Output = TypeVar("Output")
-State = TypeVar("State")
+State = TypeVar("State", bound=Checkpointable)
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Stage(Protocol[Reference_contra, Input, Output, State]):
     """
 
     name: str
+    residencies: tuple[Residency, ...]  # the networks it runs, to be entered before `push`
 
     def open(self, reference: Reference_contra) -> State:
         """State before the first piece."""

@@ -10,7 +10,6 @@ from torch import Tensor
 from avatar_cli.runtime.chunks import Chunk, ChunkKind
 from avatar_cli.runtime.residency import Residency
 from avatar_cli.runtime.sampler import chunk_noise, euler_sample
-from avatar_cli.runtime.span import Span
 from avatar_cli.runtime.stage import Piece
 from avatar_cli.stages.values import Conditioning, Context
 
@@ -21,8 +20,8 @@ Audio = TypeVar("Audio")
 class Anchored:
     """The frames of one model call: clean border and anchor frames, and those to be generated.
 
-    `positions` [T] are true frame numbers in the video, `clean` [1, T, C] holds the clean latents (zero
-    elsewhere), `mask` [1, T, 1] is one where a frame is clean.
+    `positions` [T] are true frame numbers, counted from the first generated frame, `clean` [1, T, C] holds the
+    clean latents (zero elsewhere), `mask` [1, T, 1] is true where a frame is clean.
     """
 
     positions: Tensor
@@ -73,9 +72,10 @@ class AudioToVideoStage(Generic[Audio]):
 
     name = "a2v"
 
-    def __init__(self, model: VelocityModel[Audio], seed: int) -> None:
+    def __init__(self, model: VelocityModel[Audio], seed: int, border_frames: int) -> None:
         self._model = model
         self._seed = seed
+        self._border_frames = border_frames
         self.residencies = model.residencies
 
     def open(self, reference: Conditioning) -> BorderState:
@@ -97,10 +97,10 @@ class AudioToVideoStage(Generic[Audio]):
             frames.mask,
         )
         anchors, latents = self._model.finish(sampled[0], frames, context)
-        first = len(chunk.prefix) if chunk.prefix else 0
+        first = len(chunk.prefix or ()) + chunk.replaced
         own = slice(first, first + len(chunk.span))
-        if chunk.kind is ChunkKind.N:
-            self._remember(state, anchors[own], chunk)
+        if chunk.kind is ChunkKind.N and self._border_frames:
+            self._remember(state, anchors[own])
         yield Piece(chunk.span, latents[own])
 
     def finish(self, state: BorderState) -> Iterable[Piece[Tensor]]:
@@ -108,32 +108,26 @@ class AudioToVideoStage(Generic[Audio]):
         return ()
 
     def _anchored(self, state: BorderState, chunk: Chunk) -> Anchored:
-        prefix = _positions(chunk.prefix)
-        suffix = _positions(chunk.suffix)
-        positions = torch.cat([prefix, _positions(chunk.span), suffix])
+        positions = torch.tensor(chunk.positions)
         clean = torch.zeros(1, len(positions), *self._model.latent_shape)
-        mask = torch.zeros(1, len(positions), *(1 for _ in self._model.latent_shape))
-        if len(prefix):
+        mask = torch.zeros(1, len(positions), *(1 for _ in self._model.latent_shape), dtype=torch.bool)
+        if chunk.prefix:
             # An I chunk comes after the N chunk on its far side, so its own prefix is one N chunk older.
-            clean[0, : len(prefix)] = state.borders["later" if chunk.kind is ChunkKind.N else "earlier"]
-            mask[0, : len(prefix)] = 1
-        if len(suffix):
-            clean[0, -len(suffix) :] = state.borders["head"]
-            mask[0, -len(suffix) :] = 1
+            before = slice(None, len(chunk.prefix))
+            clean[0, before] = state.borders["later" if chunk.kind is ChunkKind.N else "earlier"]
+            mask[0, before] = True
+        if chunk.suffix:
+            behind = slice(-len(chunk.suffix), None)
+            clean[0, behind] = state.borders["head"]
+            mask[0, behind] = True
         return Anchored(positions, clean, mask)
 
-    def _remember(self, state: BorderState, latents: Tensor, chunk: Chunk) -> None:
-        border = chunk.border
-        if border == 0:
-            return
+    def _remember(self, state: BorderState, latents: Tensor) -> None:
         earlier = state.borders.get("later")
         # Clones: a slice would keep the whole chunk's latents alive.
-        state.borders = {"later": latents[-border:].clone(), "head": latents[:border].clone()}
+        state.borders = {
+            "later": latents[-self._border_frames :].clone(),
+            "head": latents[: self._border_frames].clone(),
+        }
         if earlier is not None:
             state.borders["earlier"] = earlier
-
-
-def _positions(span: Span | None) -> Tensor:
-    if span is None:
-        return torch.empty(0, dtype=torch.int64)
-    return torch.arange(span.start, span.stop)

@@ -70,10 +70,11 @@ class ContextStage(Generic[Audio, AudioState]):
     ) -> Iterable[Piece[Context[Audio]]]:
         """The context of one chunk."""
         chunk = piece.value
-        frames = chunk.window
-        window = Span(frames.start - 1, frames.stop + 1)
+        start = chunk.prefix.start if chunk.prefix else chunk.generated.start
+        stop = chunk.suffix.stop if chunk.suffix else chunk.span.stop
+        window = Span(start - 1, stop + 1)
         audio = self._audio.encode(state.audio, self._speech, window)
-        # The next chunk in order of work begins at the earliest with this chunk's own border.
+        # In order of work, no later chunk begins before this one's own border.
         self._audio.release(state.audio, window.start)
         yield Piece(chunk.span, Context(chunk, window, audio, state.conditioning))
 

@@ -1,0 +1,246 @@
+"""The pipeline: joins the stages of a family and runs them over the chunk plan.
+
+Streaming goes chunk by chunk through all stages, with decode and publish in a thread of their own under the
+compute of the next chunk. Batch runs the same plan stage by stage, so that each model is brought in once a clip;
+the frames are the same, the memory grows with the clip.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from avatar_cli.protocol.errors import AvatarError, Interrupted, RenderFailure
+from avatar_cli.protocol.events import EventSink
+from avatar_cli.protocol.job import Mode
+from avatar_cli.runtime.channel import Channel, StageError, Worker
+from avatar_cli.runtime.chunks import Chunk, ChunkPlan, Reorder
+from avatar_cli.runtime.recorder import interval
+from avatar_cli.runtime.residency import resident
+from avatar_cli.runtime.stage import Piece, Stage
+from avatar_cli.runtime.state import Counters, RollingState
+
+Publish = Callable[[Piece[Any]], None]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The stages that loop over chunks, in the order of the data."""
+
+    context: Stage[Any, Any, Any, Any]
+    audio_to_video: Stage[Any, Any, Any, Any]
+    super_resolution: Stage[Any, Any, Any, Any]
+    decode: Stage[Any, Any, Any, Any]
+
+    def stages(self) -> tuple[Stage[Any, Any, Any, Any], ...]:
+        """All of them."""
+        return (self.context, self.audio_to_video, self.super_resolution, self.decode)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a pipeline runs on.
+
+    `has_frame(k)` says whether frame k of the plan exists; it may wait. `resume` is a state to go on from.
+    """
+
+    plan: ChunkPlan
+    seed: int
+    has_frame: Callable[[int], bool]
+    conditioning: Any
+    resume: RollingState | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Pieces that leave one round of the compute stages, and the state after it where it can be resumed from."""
+
+    pieces: tuple[tuple[str, Piece[Any]], ...]
+    state: dict[str, dict[str, Any]] | None
+    next_chunk: int
+
+
+class Pipeline:
+    """Runs one job. The compute stages run in the calling thread, decode and publish in another one."""
+
+    def __init__(self, graph: Graph, job: Job, emit: EventSink, stop: threading.Event, rank: int = 0) -> None:
+        self._graph = graph
+        self._job = job
+        self._emit = emit
+        self._stop = stop
+        self._rank = rank
+        self._states = {stage.name: stage.open(job.conditioning) for stage in graph.stages()}
+        self._done = 0  # chunks in order of work
+        if job.resume is not None:
+            self._restore(job.resume)
+
+    def run(
+        self,
+        publish: Publish | None,
+        mode: Mode = Mode.STREAMING,
+        on_checkpoint: Callable[[RollingState], None] | None = None,
+    ) -> None:
+        """Give every frame to `publish`, in order; None on ranks that only compute.
+
+        In streaming mode `on_checkpoint` gets the rolling state each time a transition has been published. Raises
+        AvatarError with the stage and the chunk it happened in.
+        """
+        try:
+            if mode is Mode.STREAMING:
+                self._stream(publish, on_checkpoint)
+            else:
+                self._batch(publish)
+        except StageError as failure:
+            raise _as_avatar_error(failure) from failure.error
+
+    def _stream(
+        self, publish: Publish | None, on_checkpoint: Callable[[RollingState], None] | None
+    ) -> None:
+        channel: Channel[Batch] = Channel(capacity=1)
+
+        def consume(worker: Worker) -> None:
+            for batch in channel:
+                self._publish(batch.pieces, publish, worker)
+                if on_checkpoint and batch.state is not None:
+                    on_checkpoint(self._checkpoint(batch))
+                del batch  # nothing of a chunk may outlive its last frame while this thread waits
+            self._flush(publish)
+
+        decoder = Worker("decode", consume if publish else _drain(channel), [channel]).start()
+        try:
+            for batch in self._compute(with_state=on_checkpoint is not None):
+                channel.put(batch)
+                del batch
+            channel.close()
+        except BaseException as error:
+            channel.fail(error)
+            decoder.join()
+            raise
+        decoder.join()
+
+    def _compute(self, with_state: bool) -> Iterator[Batch]:
+        """Context, audio-to-video and super-resolution, one chunk in order of work after the other."""
+        reorder: Reorder[Piece[Any]] = Reorder()
+        for chunk in self._remaining_chunks():
+            pieces = []
+            with self._resident(self._graph.context, self._graph.audio_to_video):
+                ready = list(reorder.push(chunk, self._generate(chunk)))
+            with self._resident(self._graph.super_resolution):
+                while ready:
+                    done, latents = ready.pop(0)
+                    pieces += [(done.label, piece) for piece in self._refine(done.label, latents)]
+                    del latents
+            self._done += 1
+            state = self._compute_state() if with_state and not len(reorder) else None
+            yield Batch(tuple(pieces), state, self._done)
+            del pieces
+        rest = [("", piece) for piece in self._graph.super_resolution.finish(self._states["sr"])]
+        yield Batch(tuple(rest), None, self._done)
+
+    def _batch(self, publish: Publish | None) -> None:
+        reorder: Reorder[Piece[Any]] = Reorder()
+        latents: list[tuple[str, Piece[Any]]] = []
+        with self._resident(self._graph.context, self._graph.audio_to_video):
+            for chunk in self._remaining_chunks():
+                latents += [(done.label, piece) for done, piece in reorder.push(chunk, self._generate(chunk))]
+        refined: list[tuple[str, Piece[Any]]] = []
+        with self._resident(self._graph.super_resolution):
+            for label, piece in latents:
+                refined += [(label, output) for output in self._refine(label, piece)]
+            refined += [("", piece) for piece in self._graph.super_resolution.finish(self._states["sr"])]
+        del latents
+        if publish:
+            worker = Worker("decode", lambda worker: self._publish_all(refined, publish, worker), []).start()
+            worker.join()
+
+    def _publish_all(self, pieces: list[tuple[str, Piece[Any]]], publish: Publish, worker: Worker) -> None:
+        self._publish(pieces, publish, worker)
+        self._flush(publish)
+
+    def _remaining_chunks(self) -> Iterator[Chunk]:
+        done = self._done
+        for index, chunk in enumerate(self._job.plan.work_order(self._job.has_frame)):
+            if self._stop.is_set():
+                raise Interrupted("the render was interrupted")
+            if index >= done:
+                yield chunk
+
+    def _generate(self, chunk: Chunk) -> Piece[Any]:
+        context = self._one(self._graph.context, Piece(chunk.span, chunk), chunk.label)
+        return self._one(self._graph.audio_to_video, context, chunk.label)
+
+    def _refine(self, label: str, latents: Piece[Any]) -> list[Piece[Any]]:
+        stage = self._graph.super_resolution
+        with self._stage(stage.name, label):
+            return list(stage.push(self._states[stage.name], latents))
+
+    def _one(self, stage: Stage[Any, Any, Any, Any], piece: Piece[Any], label: str) -> Piece[Any]:
+        """Stages in order of work answer every chunk with exactly one piece."""
+        with self._stage(stage.name, label):
+            (output,) = stage.push(self._states[stage.name], piece)
+        return output
+
+    def _publish(
+        self, pieces: Iterable[tuple[str, Piece[Any]]], publish: Publish, worker: Worker
+    ) -> None:
+        stage = self._graph.decode
+        for label, piece in pieces:
+            worker.chunk = label
+            with interval(self._emit, stage.name, label, self._rank), self._resident(stage):
+                for frame in stage.push(self._states[stage.name], piece):
+                    if self._stop.is_set():
+                        raise Interrupted("the render was interrupted")
+                    publish(frame)
+                    del frame
+            del piece
+
+    def _flush(self, publish: Publish | None) -> None:
+        if publish:
+            for frame in self._graph.decode.finish(self._states["decode"]):
+                publish(frame)
+
+    @contextmanager
+    def _stage(self, name: str, label: str) -> Iterator[None]:
+        with interval(self._emit, name, label, self._rank):
+            try:
+                yield
+            except Exception as error:
+                raise StageError(name, label, error) from error
+
+    def _resident(self, *stages: Stage[Any, Any, Any, Any]) -> AbstractContextManager[Any]:
+        return resident(*(residency for stage in stages for residency in stage.residencies))
+
+    def _compute_state(self) -> dict[str, dict[str, Any]]:
+        stages = (self._graph.context, self._graph.audio_to_video, self._graph.super_resolution)
+        return {stage.name: self._states[stage.name].to_tensors() for stage in stages}
+
+    def _checkpoint(self, batch: Batch) -> RollingState:
+        decode = self._graph.decode.name
+        states = {**(batch.state or {}), decode: self._states[decode].to_tensors()}
+        next_frame = max((piece.span.stop for _, piece in batch.pieces), default=0)
+        return RollingState(Counters(batch.next_chunk, next_frame, self._job.seed), stages=states)
+
+    def _restore(self, state: RollingState) -> None:
+        self._done = state.counters.next_chunk
+        for name, tensors in state.stages.items():
+            self._states[name].load_tensors(tensors)
+
+
+def _drain(channel: Channel[Batch]) -> Callable[[Worker], None]:
+    def drain(worker: Worker) -> None:
+        for _ in channel:
+            pass
+
+    return drain
+
+
+def _as_avatar_error(failure: StageError) -> AvatarError:
+    """The error a user sees: its own sentence where it has one, else where it happened and what was said."""
+    if isinstance(failure.error, AvatarError):
+        failure.error.stage = failure.error.stage or failure.stage
+        failure.error.chunk = failure.error.chunk or failure.chunk
+        return failure.error
+    place = f"stage {failure.stage}" + (f", chunk {failure.chunk}" if failure.chunk else "")
+    message = f"the render failed in {place}: {type(failure.error).__name__}: {failure.error}"
+    return RenderFailure(message, stage=failure.stage, chunk=failure.chunk)

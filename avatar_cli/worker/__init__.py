@@ -1,0 +1,1 @@
+"""The rank side: entry point, session, publishing."""

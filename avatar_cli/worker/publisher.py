@@ -1,0 +1,65 @@
+"""Publishing: every frame goes to the encoder together with its own sound, as soon as it exists."""
+
+import threading
+from pathlib import Path
+
+from avatar_cli.media.frame_hashes import FrameHashWriter
+from avatar_cli.media.mp4_out import Mp4Writer
+from avatar_cli.media.speech_source import SpeechSource
+from avatar_cli.protocol.events import EventSink, Instant, Progress, now
+from avatar_cli.runtime.stage import Piece
+from avatar_cli.stages.values import Frame
+
+PROGRESS_INTERVAL = 0.25  # seconds between two progress events
+
+
+class Publisher:
+    """Takes frames in order, from one thread, and trims what lies past the end of the speech."""
+
+    def __init__(
+        self, writer: Mp4Writer, speech: SpeechSource, hashes: Path | None, emit: EventSink, rank: int
+    ) -> None:
+        self._writer = writer
+        self._speech = speech
+        self._hashes = FrameHashWriter(hashes) if hashes else None
+        self._emit = emit
+        self._rank = rank
+        self._reported = 0.0
+        self.frames = 0
+
+    def __call__(self, piece: Piece[Frame]) -> None:
+        """Publish one frame; blocks while the encoder is behind."""
+        index = piece.span.start
+        if not self._speech.has_frame(index):
+            return
+        if index == 0:
+            self._emit(Instant("first_frame", now(), self._rank))
+        if self._hashes:
+            self._hashes.write(piece.value)
+        # Sound first: ffmpeg reads its inputs in turn, and a starved sound input would hold the frame back.
+        self._writer.write_sound(self._speech.sound_for_frame(index))
+        self._writer.write_frame(piece.value)
+        if index == 0:
+            self._emit(Instant("first_packet", now(), self._rank))
+        self.frames = index + 1
+        if now() - self._reported > PROGRESS_INTERVAL:
+            self._report()
+
+    def finish(self) -> Path:
+        """Complete the file and move it into its place."""
+        self._report()
+        if self._hashes:
+            self._hashes.close()
+        return self._writer.finish()
+
+    def abandon(self) -> None:
+        """End early: what was written stays behind as a playable partial file."""
+        if self._hashes:
+            self._hashes.close()
+        self._writer.abandon()
+
+    def _report(self) -> None:
+        self._reported = now()
+        total = self._speech.total_frames
+        known = total if total is not None else self._speech.estimated_frames
+        self._emit(Progress(self.frames, known, self._reported, threading.current_thread().name))
