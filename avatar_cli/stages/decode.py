@@ -1,10 +1,11 @@
 """Decode: high-resolution latents to RGB frames, one at a time, at the video's own frame rate."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
+import torch
 from torch import Tensor
 
 from avatar_cli.runtime.residency import Residency
@@ -46,12 +47,9 @@ class FrameClockState(Generic[OneFrame]):
     last: OneFrame | None = None
     seen: int = 0
     given: int = 0
-    fps: Fraction = field(default=Fraction(25))
 
     def to_tensors(self) -> dict[str, Tensor]:
         """Counters, and the last frame's latents."""
-        import torch
-
         counters = {"seen": torch.tensor(self.seen), "given": torch.tensor(self.given)}
         return counters if self.last is None else {**counters, **self.decoder.to_tensors(self.last)}
 
@@ -79,7 +77,7 @@ class DecodeStage(Generic[Latents, OneFrame]):
 
     def open(self, reference: Conditioning) -> FrameClockState[OneFrame]:
         """State before the first piece."""
-        return FrameClockState(self._decoder, fps=self._fps)
+        return FrameClockState(self._decoder)
 
     def push(self, state: FrameClockState[OneFrame], piece: Piece[Latents]) -> Iterator[Piece[Frame]]:
         """Frames whose latents are complete with this piece."""
@@ -87,11 +85,11 @@ class DecodeStage(Generic[Latents, OneFrame]):
             yield from self._advance(state, latents)
 
     def finish(self, state: FrameClockState[OneFrame]) -> Iterable[Piece[Frame]]:
-        """Frames after the middle of the last latent: it is held."""
+        """Frames that begin before the last latent ends; it is held."""
         if state.last is None or self._fps == self._decoder.fps:
             return
         end = Fraction(state.seen) / self._decoder.fps
-        while Fraction(2 * state.given + 1, 2) / self._fps < end:
+        while state.given / self._fps < end:
             yield self._give(state, state.last)
 
     def _advance(self, state: FrameClockState[OneFrame], latents: OneFrame) -> Iterator[Piece[Frame]]:
