@@ -1,0 +1,1 @@
+"""Files in, files out: pictures, speech, MP4. Imports no torch."""

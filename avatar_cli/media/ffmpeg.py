@@ -1,0 +1,164 @@
+"""The ffmpeg program: where it is, and child processes that are ours from start to end."""
+
+import functools
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+import imageio_ffmpeg
+
+from avatar_cli.protocol.errors import EnvironmentProblem
+
+_KEPT_LINES = 60
+_CHECK_SECONDS = 20.0
+_CONTEXT = re.compile(r"^(\[[^\]]*@ 0x[0-9a-f]+\] )+")
+_LEVEL = re.compile(r"^\[(\w+)\] ")
+_ENCODERS = ("libx264", "aac")
+_FRAGMENTS = "hybrid_fragmented"
+
+
+def ffmpeg_path() -> Path:
+    """The ffmpeg to run: AVATAR_FFMPEG where it is set, else the one of the imageio-ffmpeg package.
+
+    Raises:
+        EnvironmentProblem: it is missing, does not run, or lacks an encoder or muxer option that is needed.
+    """
+    return _checked(os.environ.get("AVATAR_FFMPEG", ""))
+
+
+@functools.cache
+def _checked(override: str) -> Path:
+    if override:
+        found = shutil.which(override)
+        if found is None:
+            raise EnvironmentProblem(
+                f"AVATAR_FFMPEG names {override}, which is not a program that can be run: "
+                "correct it, or unset it to use the ffmpeg that comes with avatar."
+            )
+    else:
+        try:
+            found = imageio_ffmpeg.get_ffmpeg_exe()
+        except RuntimeError as error:
+            raise EnvironmentProblem(
+                "There is no ffmpeg in the imageio-ffmpeg package: "
+                "reinstall it with `pip install --force-reinstall imageio-ffmpeg`, or set AVATAR_FFMPEG to an ffmpeg."
+            ) from error
+    encoders = _ask(found, "-encoders")
+    for encoder in _ENCODERS:
+        if not re.search(rf"^ [VA]\S+ {encoder} ", encoders, re.MULTILINE):
+            raise EnvironmentProblem(
+                f"The ffmpeg at {found} has no {encoder} encoder: "
+                "set AVATAR_FFMPEG to one that has it, or unset it to use the one that comes with avatar."
+            )
+    if _FRAGMENTS not in _ask(found, "-h", "muxer=mp4"):
+        raise EnvironmentProblem(
+            f"The ffmpeg at {found} is too old to write an MP4 that plays while it grows: "
+            "set AVATAR_FFMPEG to version 7.1 or newer."
+        )
+    return Path(found)
+
+
+def _ask(program: str, *question: str) -> str:
+    try:
+        answer = subprocess.run(
+            [program, "-hide_banner", *question],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_CHECK_SECONDS,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise EnvironmentProblem(
+            f"The ffmpeg at {program} does not run ({error}): set AVATAR_FFMPEG to one that does."
+        ) from error
+    return answer.stdout
+
+
+class ChildProcess:
+    """A program in a session of its own, so that Ctrl-C reaches us and not it, with its stderr always read.
+
+    ffmpeg is to be started with `-loglevel level+...`: the level in front of each line tells errors from talk.
+
+    Args:
+        argv: Program and arguments.
+        stdout: subprocess.DEVNULL or subprocess.PIPE.
+        pass_fds: The only descriptors that the child inherits beside its standard streams.
+    """
+
+    def __init__(
+        self, argv: Sequence[str], *, stdout: int = subprocess.DEVNULL, pass_fds: Sequence[int] = ()
+    ) -> None:
+        self._process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            pass_fds=pass_fds,
+            start_new_session=True,
+        )
+        self._errors: list[str] = []
+        self._tail: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._reader = threading.Thread(target=self._drain, name="ffmpeg-stderr", daemon=True)
+        self._reader.start()
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
+
+    @property
+    def stdout(self) -> IO[bytes]:
+        """The child's standard output; only with stdout=subprocess.PIPE."""
+        assert self._process.stdout is not None
+        return self._process.stdout
+
+    @property
+    def lines(self) -> list[str]:
+        """The last lines that it wrote to stderr."""
+        return list(self._tail)
+
+    @property
+    def errors(self) -> list[str]:
+        """The first lines of level error or fatal, without their prefixes."""
+        return list(self._errors)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Exit status; negative for a signal. Raises subprocess.TimeoutExpired when it is still running."""
+        status = self._process.wait(timeout)
+        self._reader.join()
+        return status
+
+    def kill(self) -> None:
+        """SIGKILL, then collect it. Does nothing when it has ended."""
+        self._process.kill()
+        self.wait()
+
+    def complaint(self) -> str | None:
+        """Why it failed, in its own words where it had any; None for status 0. Waits for its end."""
+        status = self.wait()
+        if status == 0:
+            return None
+        if status < 0:
+            return f"it was killed by {signal.Signals(-status).name}"
+        words = self._errors or [_CONTEXT.sub("", line) for line in list(self._tail)[-1:]]
+        return words[0].rstrip(".") if words else f"it ended with status {status}"
+
+    def _drain(self) -> None:
+        assert self._process.stderr is not None
+        with self._process.stderr as stream:
+            for raw in stream:
+                line = raw.decode(errors="replace").rstrip()
+                self._tail.append(line)
+                words = _CONTEXT.sub("", line)
+                level = _LEVEL.match(words)
+                if level and level.group(1) in ("error", "fatal", "panic") and len(self._errors) < _KEPT_LINES:
+                    self._errors.append(words[level.end() :])

@@ -1,0 +1,41 @@
+"""One hash a frame, to compare renders picture by picture."""
+
+import hashlib
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+import numpy.typing as npt
+
+from avatar_cli.protocol.errors import EnvironmentProblem
+
+_DIGEST_BYTES = 16
+
+
+def frame_hash(rgb: npt.NDArray[np.uint8]) -> str:
+    """32 hexadecimal digits for the bytes of a frame [H, W, 3]: BLAKE2b with a digest of 16 bytes."""
+    return hashlib.blake2b(np.ascontiguousarray(rgb), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+class FrameHashWriter:
+    """Writes `frame_hash` of each frame as a line, no header, each line at once.
+
+    Raises:
+        EnvironmentProblem: the file cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._file: TextIO = path.open("w", buffering=1, encoding="ascii")
+        except OSError as error:
+            raise EnvironmentProblem(
+                f"Frame hashes cannot be written to {path} ({error.strerror}): choose another file."
+            ) from error
+
+    def write_frame(self, rgb: npt.NDArray[np.uint8]) -> None:
+        """Append the hash of one frame, RGB uint8 [H, W, 3]."""
+        self._file.write(frame_hash(rgb) + "\n")
+
+    def close(self) -> None:
+        """No more frames."""
+        self._file.close()

@@ -1,0 +1,112 @@
+"""Pictures in: what a picture file is, and its pixels upright on a background."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageColor, ImageOps, UnidentifiedImageError
+
+from avatar_cli.protocol.errors import InputError, UsageError
+
+Rgb: TypeAlias = tuple[int, int, int]
+
+ACCEPTED = ("JPEG", "PNG")
+MOST_PIXELS = 80_000_000  # below the size at which Pillow itself suspects a decompression bomb
+_ORIENTATION_TAG = 0x0112
+_LYING_ORIENTATIONS = (5, 6, 7, 8)
+
+
+@dataclass(frozen=True)
+class ImageInfo:
+    """Size of a picture in pixels, upright."""
+
+    width: int
+    height: int
+
+
+def probe_image(path: Path) -> ImageInfo:
+    """Size of a picture after its EXIF orientation, having made sure that the file is whole.
+
+    The file is decoded, JPEG at an eighth of its size.
+
+    Raises:
+        InputError: not a picture of an accepted format, damaged, or larger than MOST_PIXELS.
+    """
+    with _opened(path) as image:
+        width, height = image.size
+        lying = image.getexif().get(_ORIENTATION_TAG) in _LYING_ORIENTATIONS
+        image.draft(None, (width // 8, height // 8))  # has an effect on JPEG only
+        image.load()
+    return ImageInfo(height, width) if lying else ImageInfo(width, height)
+
+
+def load_image(path: Path, background: Rgb) -> npt.NDArray[np.uint8]:
+    """Pixels of a picture, upright, RGB uint8 [H, W, 3] in 0..255.
+
+    Args:
+        path: JPEG or PNG, told by content.
+        background: Colour seen where the picture is transparent.
+
+    Raises:
+        InputError: as `probe_image`.
+    """
+    with _opened(path) as image:
+        upright = ImageOps.exif_transpose(image)
+        if upright.mode.startswith("I"):  # 16-bit gray, which Pillow would clip at 255 instead of scaling
+            gray = np.asarray(upright).astype(np.uint32) >> 8
+            upright = Image.fromarray(gray.astype(np.uint8))
+        if upright.has_transparency_data:
+            backdrop = Image.new("RGBA", upright.size, (*background, 255))
+            upright = Image.alpha_composite(backdrop, upright.convert("RGBA"))
+        return np.array(upright.convert("RGB"))
+
+
+def parse_colour(text: str) -> Rgb:
+    """A colour as `green`, `#00ff00` or `rgb(0, 255, 0)`. Raises UsageError for anything else."""
+    try:
+        colour = ImageColor.getrgb(text)
+    except ValueError as error:
+        raise UsageError(f"{text!r} is not a colour: write a name such as white, or #rrggbb.") from error
+    if len(colour) != 3:
+        raise UsageError(f"{text!r} is a colour with transparency: write it as #rrggbb.")
+    return colour
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Image.Image]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            image = Image.open(path)
+    except Image.DecompressionBombError as error:
+        raise _too_large(path) from error
+    except UnidentifiedImageError as error:
+        raise InputError(_unidentified(path)) from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror or error}): check the name.") from error
+    with image:
+        if image.format not in ACCEPTED:
+            raise InputError(
+                f"{path} is a {image.format} picture, which avatar does not read: save it as JPEG or PNG."
+            )
+        if image.width * image.height > MOST_PIXELS:
+            raise _too_large(path)
+        try:
+            yield image
+        except (OSError, SyntaxError, ValueError) as error:
+            raise InputError(f"{path} is damaged ({error}): save or download it again.") from error
+
+
+def _too_large(path: Path) -> InputError:
+    return InputError(f"{path} has more than {MOST_PIXELS // 1_000_000} million pixels: make it smaller first.")
+
+
+def _unidentified(path: Path) -> str:
+    if path.stat().st_size == 0:
+        return f"{path} is empty: give a JPEG or PNG picture."
+    return f"{path} is not a picture that avatar can read: give a JPEG or PNG file."

@@ -1,0 +1,158 @@
+"""MP4 out: frames and sound into one ffmpeg child, a file that plays while it grows, moved into place when done."""
+
+import os
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from avatar_cli.media.ffmpeg import ChildProcess
+from avatar_cli.media.fragment_watch import FragmentWatch
+from avatar_cli.media.mp4_command import SoundFormat, VideoFormat, mp4_command
+from avatar_cli.media.output_path import check_output, partial_path
+from avatar_cli.media.pipe_writer import PipeWriter
+from avatar_cli.media.sound_layout import with_positions
+from avatar_cli.protocol.errors import AvatarError, EnvironmentProblem, RenderFailure
+from avatar_cli.protocol.job import Encoding
+
+__all__ = ["Mp4Writer", "SoundFormat", "VideoFormat", "check_output", "partial_path"]
+
+_QUEUED = 2
+_LAST_WORDS_SECONDS = 5.0  # for a child that closed a pipe to end
+_ABANDON_SECONDS = 10.0
+_ENVIRONMENT_SIGNS = ("No space left", "quota exceeded", "No such file", "Permission denied", "Read-only file")
+
+
+class Mp4Writer:
+    """Encodes H.264 and AAC into OUT.partial.mp4, which plays at any moment, and moves it over OUT at the end.
+
+    ffmpeg ends by itself when this process dies, since both its pipes then close; what was written plays.
+    Do not fork after construction: a copy of a pipe's write end would keep ffmpeg waiting.
+
+    Args:
+        output: OUT; untouched until `finish`.
+        video: Frames that will come.
+        sound: Sound that will come.
+        encoding: Options of the encoders.
+        on_first_bytes: Called once, from another thread, when the partial file first holds something that plays.
+
+    Raises:
+        EnvironmentProblem: from any write or from `finish`: the folder or the space is missing.
+        RenderFailure: the same, for any other end of ffmpeg; both in its own words.
+    """
+
+    def __init__(
+        self,
+        output: Path,
+        video: VideoFormat,
+        sound: SoundFormat,
+        encoding: Encoding,
+        on_first_bytes: Callable[[], None] | None = None,
+    ) -> None:
+        self._output = output
+        self._partial = partial_path(output)
+        self._partial.unlink(missing_ok=True)  # a leftover must not be taken for the first bytes
+        self._error: AvatarError | None = None
+        self._error_lock = threading.Lock()
+        video_read, video_write = os.pipe()
+        sound_read, sound_write = os.pipe()
+        try:
+            self._child = ChildProcess(
+                mp4_command(
+                    self._partial, video, sound, encoding, video_pipe=video_read, sound_pipe=sound_read
+                ),
+                pass_fds=(video_read, sound_read),
+            )
+        except BaseException:
+            os.close(video_write)
+            os.close(sound_write)
+            raise
+        finally:
+            os.close(video_read)
+            os.close(sound_read)
+        self._frames = PipeWriter(video_write, "frames-to-ffmpeg", _QUEUED)
+        self._sound = PipeWriter(sound_write, "sound-to-ffmpeg", _QUEUED)
+        self._watch = FragmentWatch(self._partial, on_first_bytes or _nothing)
+
+    @property
+    def pid(self) -> int:
+        """Process id of ffmpeg."""
+        return self._child.pid
+
+    def write_frame(self, rgb: npt.NDArray[np.uint8]) -> None:
+        """Queue one frame [height, width, 3], which must not change afterwards; blocks while two are waiting.
+
+        ffmpeg takes frames only as far as it has their sound: write the sound of a frame first.
+        """
+        self._put(self._frames, np.ascontiguousarray(rgb))
+
+    def write_sound(self, pcm: npt.NDArray[np.float32]) -> None:
+        """Queue sound, float32 [n, channels] in -1..1, which must not change afterwards."""
+        if len(pcm):
+            self._put(self._sound, np.ascontiguousarray(with_positions(pcm), dtype="<f4"))
+
+    def finish(self) -> Path:
+        """Complete the file and move it over OUT; returns OUT. Raises what ended ffmpeg early, if anything did."""
+        self._frames.end()
+        self._sound.end()
+        self._child.wait()
+        self._join()
+        if self._error or self._child.complaint():
+            self._watch.end(complete=False)
+            raise self._failure()
+        self._watch.end(complete=True)
+        _to_disk(self._partial)
+        os.replace(self._partial, self._output)
+        _to_disk(self._output.parent)
+        return self._output
+
+    def abandon(self) -> Path:
+        """Give up: drop what is queued, let ffmpeg complete the partial file, leave it there; returns its path."""
+        self._frames.end(discard=True)
+        self._sound.end(discard=True)
+        try:
+            self._child.wait(_ABANDON_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+        self._join()
+        self._watch.end(complete=False)
+        return self._partial
+
+    def _put(self, pipe: PipeWriter, data: npt.NDArray[np.generic]) -> None:
+        if not pipe.put(memoryview(data).cast("B")):
+            raise self._failure()
+
+    def _join(self) -> None:
+        self._frames.join()
+        self._sound.join()
+
+    def _failure(self) -> AvatarError:
+        """Why ffmpeg no longer reads, having waited for its last words."""
+        with self._error_lock:
+            if self._error is None:
+                try:
+                    self._child.wait(_LAST_WORDS_SECONDS)
+                except subprocess.TimeoutExpired:
+                    self._child.kill()
+                words = self._child.complaint() or "it ended before all frames had come"
+                message = f"ffmpeg stopped while writing {self._partial}: {words}"
+                if any(sign in words for sign in _ENVIRONMENT_SIGNS):
+                    self._error = EnvironmentProblem(f"{message}; make room there or choose another folder.")
+                else:
+                    self._error = RenderFailure(f"{message}.")
+            return self._error
+
+
+def _nothing() -> None:
+    """Nobody asked for the moment of the first bytes."""
+
+
+def _to_disk(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,35 @@
+"""Where the video goes: checked before anything is computed."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from avatar_cli.protocol.errors import EnvironmentProblem, UsageError
+
+
+def partial_path(output: Path) -> Path:
+    """The file that grows beside OUT.mp4 while it is rendered: OUT.partial.mp4."""
+    return output.with_name(f"{output.stem}.partial.mp4")
+
+
+def check_output(path: Path, overwrite: bool, inputs: Sequence[Path] = ()) -> None:
+    """Make sure that the video may be written to `path`.
+
+    Raises:
+        UsageError: it exists and `overwrite` is False, is a folder, is one of `inputs`, or is not named .mp4.
+        EnvironmentProblem: its folder is missing or cannot be written.
+    """
+    if path.suffix.lower() != ".mp4":
+        raise UsageError(f"The output {path} is not named .mp4: avatar writes MP4 files only.")
+    if path.is_dir():
+        raise UsageError(f"The output {path} is a folder: give the name of a file.")
+    for file in (path, partial_path(path)):
+        if any(file.exists() and source.exists() and file.samefile(source) for source in inputs):
+            raise UsageError(f"{file} is an input and would be overwritten: choose another name for the output.")
+    if path.exists() and not overwrite:
+        raise UsageError(f"{path} exists: choose another name, or add --overwrite.")
+    folder = path.parent
+    if not folder.is_dir():
+        raise EnvironmentProblem(f"The folder {folder} of the output does not exist: create it first.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise EnvironmentProblem(f"The folder {folder} of the output cannot be written: choose another one.")

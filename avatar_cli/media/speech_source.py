@@ -1,0 +1,158 @@
+"""One decode of the speech for two readers: 16 kHz mono for the models, the user's own sound for the video."""
+
+import threading
+from collections import deque
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import soxr
+
+from avatar_cli.media.sound_layout import mixdown_note
+from avatar_cli.media.speech_in import SpeechDecoder, SpeechInfo
+from avatar_cli.protocol.timing import frame_edge, frames_for
+
+MODEL_RATE = 16000
+
+Samples = npt.NDArray[np.float32]
+
+
+class SpeechSource:
+    """Decodes as far as it is asked to and keeps what its readers have not taken yet.
+
+    One thread may read for the models while another takes the sound of finished frames. What is kept is what
+    lies between the earliest need of the two and the furthest request, whatever the length of the recording.
+
+    Args:
+        path: WAV, FLAC or MP3.
+        fps: Frames of the video a second.
+
+    Raises:
+        InputError: as SpeechDecoder; later calls can raise RenderFailure when ffmpeg is killed.
+    """
+
+    def __init__(self, path: Path, fps: Fraction) -> None:
+        self._fps = fps
+        self._decoder = SpeechDecoder(path)
+        self._blocks: Iterator[Samples] = self._decoder.blocks()
+        self._resampler = soxr.ResampleStream(self.info.rate, MODEL_RATE, 1, dtype="float32")
+        self._lock = threading.Lock()
+        self._decoded = 0
+        self._ended = False
+        self._model = _Shelf(np.zeros(0, np.float32))
+        self._sound = _Shelf(np.zeros((0, self.info.channels), np.float32))
+        self._next_frame = 0
+
+    @property
+    def info(self) -> SpeechInfo:
+        """What the file says of itself."""
+        return self._decoder.info
+
+    @property
+    def warnings(self) -> list[str]:
+        """Sentences for the user; complete once the end has been read."""
+        note = mixdown_note(self.info.channels)
+        return [*([note] if note else []), *self._decoder.warnings]
+
+    @property
+    def total_frames(self) -> int | None:
+        """Frames of the video, from the count of decoded samples; None until the end has been read."""
+        with self._lock:
+            return frames_for(self._decoded, self.info.rate, self._fps) if self._ended else None
+
+    @property
+    def estimated_frames(self) -> int | None:
+        """The true count once it is known, else what the file's header lets expect, if it says anything."""
+        total = self.total_frames
+        if total is None and self.info.seconds is not None:
+            return frames_for(round(self.info.seconds * self.info.rate), self.info.rate, self._fps)
+        return total
+
+    def has_frame(self, frame: int) -> bool:
+        """Whether frame `frame` is part of the video, that is, begins before the last sample has ended."""
+        with self._lock:
+            while not self._ended and frames_for(self._decoded, self.info.rate, self._fps) <= frame:
+                self._advance()
+            return frames_for(self._decoded, self.info.rate, self._fps) > frame
+
+    def model_samples(self, start: int, stop: int) -> Samples:
+        """Samples start..stop at 16 kHz, the mean of all channels: float32 [stop - start].
+
+        Zero before the recording and after its end. Raises ValueError for samples that were released.
+        """
+        with self._lock:
+            while not self._ended and self._model.stop < stop:
+                self._advance()
+            return self._model.padded(start, stop)
+
+    def release_model(self, before: int) -> None:
+        """Model samples before `before` are not asked for again."""
+        with self._lock:
+            self._model.release(before)
+
+    def sound_for_frame(self, frame: int) -> Samples:
+        """The user's own sound under one frame: float32 [frame_edge(frame + 1) - frame_edge(frame), channels].
+
+        Frames are taken once and in order. The last one is padded with silence.
+        """
+        with self._lock:
+            if frame != self._next_frame:
+                raise ValueError(f"the sound of frame {frame} was asked for before that of {self._next_frame}")
+            self._next_frame += 1
+            start, stop = (frame_edge(edge, self.info.rate, self._fps) for edge in (frame, frame + 1))
+            while not self._ended and self._sound.stop < stop:
+                self._advance()
+            sound = self._sound.padded(start, stop)
+            self._sound.release(stop)
+            return sound
+
+    def close(self) -> None:
+        """End the decoder."""
+        with self._lock:
+            self._ended = True
+            self._decoder.close()
+
+    def _advance(self) -> None:
+        block = next(self._blocks, None)
+        if block is None:
+            self._model.append(self._resampler.resample_chunk(np.zeros(0, np.float32), last=True))
+            self._ended = True
+            return
+        self._decoded += len(block)
+        self._sound.append(block)
+        self._model.append(self._resampler.resample_chunk(block.mean(axis=1)))
+
+
+class _Shelf:
+    """Samples in order, the old ones dropped piece by piece."""
+
+    def __init__(self, empty: Samples) -> None:
+        self._empty = empty
+        self._pieces: deque[tuple[int, Samples]] = deque()
+        self._released = 0
+        self.stop = 0
+
+    def append(self, piece: Samples) -> None:
+        """Put samples at the end."""
+        if self.stop + len(piece) > self._released:
+            self._pieces.append((self.stop, piece))
+        self.stop += len(piece)
+
+    def padded(self, start: int, stop: int) -> Samples:
+        """A copy of samples start..stop, zero where there are none."""
+        if 0 <= start < self._released:
+            raise ValueError(f"sample {start} was released; {self._released} is the first that is kept")
+        result = np.zeros((stop - start, *self._empty.shape[1:]), np.float32)
+        for begin, piece in self._pieces:
+            low, high = max(start, begin), min(stop, begin + len(piece))
+            if low < high:
+                result[low - start : high - start] = piece[low - begin : high - begin]
+        return result
+
+    def release(self, before: int) -> None:
+        """Drop the pieces that end before sample `before`."""
+        self._released = max(self._released, before)
+        while self._pieces and self._pieces[0][0] + len(self._pieces[0][1]) <= self._released:
+            self._pieces.popleft()
