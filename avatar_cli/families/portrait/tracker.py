@@ -158,7 +158,7 @@ class FaceTracker:
 
     def _mesh(self, image: Image, region: _Region) -> tuple[Floats, float]:
         crop = _crop(image, region)
-        outputs = _run(self._landmarks, (crop.astype(np.float32) / 255)[None])
+        outputs = _run(self._landmarks, (crop / np.float32(255)).astype(np.float32)[None])
         points = outputs[0].reshape(MESH_POINTS, 3)
         presence = outputs[1]
         to_image = region.to_image(LANDMARK_SIDE)
@@ -175,7 +175,7 @@ def _load(name: str) -> Interpreter:
 
 
 def _run(network: Interpreter, value: Floats) -> list[Floats]:
-    network.set_tensor(network.get_input_details()[0]["index"], value.astype(np.float32, copy=False))
+    network.set_tensor(network.get_input_details()[0]["index"], value)
     network.invoke()
     return [network.get_tensor(output["index"]) for output in network.get_output_details()]
 
@@ -195,7 +195,7 @@ def _detector_anchors() -> NDArray[np.float64]:
 
 
 def _search_rounds(height: int, width: int) -> list[list[tuple[int, int, int]]]:
-    """Squares (left, top, side): the whole picture, then windows of half the side that overlap by half, ..."""
+    """Squares (left, top, side): the whole picture, then ever smaller windows that overlap by half"""
     side = max(height, width)
     rounds = [[(0, 0, side)]]
     while side // 2 >= max(MIN_SEARCH_WINDOW, min(height, width) // 2):
