@@ -60,7 +60,7 @@ def fit_similarity(points: NDArray, shape: NDArray, weights: NDArray | None = No
 
 
 def fit_pose(landmarks: NDArray, shape: NDArray, indices: Sequence[int] = STABLE) -> Pose:
-    """Pose of a mesh [478, 3] in pixels against a canonical shape [478, 3], by points that hardly ever move."""
+    """Pose of a mesh [478, 3] in pixels against a canonical shape [478, 3], by points that hardly move."""
     chosen = list(indices)
     return fit_similarity(landmarks[chosen].astype(np.float64), shape[chosen].astype(np.float64))
 
@@ -140,10 +140,10 @@ def mean_shape(meshes: Sequence[NDArray], mirror: NDArray, rounds: int = 5) -> F
     """
     every = [mesh.astype(np.float64) for mesh in meshes]
     every += [mirrored(mesh, mirror) for mesh in every]
-    mean = _upright(every[0])
+    mean = upright(every[0])
     for _ in range(rounds):
-        mean = _upright(np.mean([fit_pose(mesh, mean).to_canonical(mesh) for mesh in every], axis=0))
-        mean = _upright((mean + mirrored(mean, mirror)) / 2)
+        mean = upright(np.mean([fit_pose(mesh, mean).to_canonical(mesh) for mesh in every], axis=0))
+        mean = upright((mean + mirrored(mean, mirror)) / 2)
     return mean.astype(np.float32)
 
 
@@ -160,8 +160,8 @@ def mirror_index(shape: NDArray) -> NDArray[np.int64]:
     return np.where(mutual, partner, np.arange(len(shape)))
 
 
-def _upright(mesh: Doubles) -> Doubles:
-    """The mesh with its nose root at the origin, unit eye distance, level eyes and chin below forehead."""
+def upright(mesh: NDArray) -> Doubles:
+    """A mesh [478, 3] in the canonical frame, by itself: chin below forehead, eye corners level, e = 1."""
     first, last = OUTER_EYE_CORNERS
     centred = mesh - mesh[ORIGIN]
     across = centred[last] - centred[first]

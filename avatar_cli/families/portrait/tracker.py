@@ -195,7 +195,7 @@ def _detector_anchors() -> NDArray[np.float64]:
 
 
 def _search_rounds(height: int, width: int) -> list[list[tuple[int, int, int]]]:
-    """Squares (left, top, side): the whole picture, then ever smaller windows that overlap by half"""
+    """Squares (left, top, side): the whole picture, then ever smaller windows that overlap by half."""
     side = max(height, width)
     rounds = [[(0, 0, side)]]
     while side // 2 >= max(MIN_SEARCH_WINDOW, min(height, width) // 2):

@@ -85,7 +85,7 @@ def load_clips(media: Path, names: Sequence[str], cache: Path, shape: NDArray) -
         cache: Folder for one .npz a clip; it is made if needed.
         shape: Mean face [478, 3] that the pose is fitted to first; the clip's own mean face replaces it.
     """
-    return [_clip(name, load_track(media, name, cache), shape) for name in names]
+    return [clip_of(name, load_track(media, name, cache), shape) for name in names]
 
 
 def load_track(media: Path, name: str, cache: Path) -> Track:
@@ -97,6 +97,19 @@ def load_track(media: Path, name: str, cache: Path) -> Track:
         np.savez(stored, **vars(_track(path)))
     with np.load(stored) as arrays:
         return Track(**{field.name: arrays[field.name] for field in fields(Track)})
+
+
+def clip_of(name: str, track: Track, shape: NDArray) -> TrackedClip:
+    """Removes the pose of a track and measures its motion; arguments as in `load_clips`."""
+    canonical, poses = remove_pose(track.landmarks, shape)
+    neutral, _ = neutral_mesh(canonical)
+    return TrackedClip(
+        name=name,
+        canonical=canonical,
+        neutral=neutral,
+        latents=motion_latents(canonical, poses),
+        **vars(track),
+    )
 
 
 def read_frames(path: Path) -> list[NDArray[np.uint8]]:
@@ -182,18 +195,6 @@ def _mean_pose(poses: Sequence[Pose]) -> Pose:
     u, _, vt = np.linalg.svd(np.mean([pose.rotation for pose in poses], axis=0))
     scale = float(np.exp(np.mean([np.log(pose.scale) for pose in poses])))
     return Pose(scale, u @ vt, np.mean([pose.translation for pose in poses], axis=0))
-
-
-def _clip(name: str, track: Track, shape: NDArray) -> TrackedClip:
-    canonical, poses = remove_pose(track.landmarks, shape)
-    neutral, _ = neutral_mesh(canonical)
-    return TrackedClip(
-        name=name,
-        canonical=canonical,
-        neutral=neutral,
-        latents=motion_latents(canonical, poses),
-        **vars(track),
-    )
 
 
 def _track(path: Path) -> Track:

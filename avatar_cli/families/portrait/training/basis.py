@@ -1,0 +1,98 @@
+"""Learns the mean face and the linear articulatory basis from tracked clips and their mirror images."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.families.portrait.geometry import fit_pose, mean_shape, mirror_index, mirrored, upright
+from avatar_cli.families.portrait.latents import MESH_POINTS, MOUTH
+from avatar_cli.families.portrait.measures import measure_mouth, measure_upper_face
+from avatar_cli.families.portrait.motion_basis import BASIS_CHANNELS, MotionBasis
+from avatar_cli.families.portrait.training.clips import Track, TrackedClip, clip_of, load_track
+
+Floats = NDArray[np.float32]
+
+Measure = Callable[[NDArray], Floats]
+
+# Ridge penalties on standardised measures.
+MOUTH_PENALTY = 1e-4
+UPPER_PENALTY = 1e-3
+# Landmarks whose heights bound the windows: bridge of the nose, its base, the lips, the lower lids.
+_BRIDGE, _NOSE_BASE, _UPPER_LIP, _LOWER_LID = 195, 2, 13, 145
+_PROCRUSTES_ROUNDS = 3
+
+
+def train_basis(media: Path, names: Sequence[str], cache: Path) -> tuple[MotionBasis, list[TrackedClip]]:
+    """The basis of these clips, and the clips with latents against its mean face.
+
+    Args:
+        media: Folder with a `video` folder.
+        names: Stems of the clips' file names.
+        cache: Folder for the tracks.
+    """
+    tracks = [load_track(media, name, cache) for name in names]
+    means = [_mean_mesh(track) for track in tracks]
+    mirror = mirror_index(np.mean([upright(mesh) for mesh in means], axis=0))
+    shape = mean_shape(means, mirror)
+    clips = [clip_of(name, track, shape) for name, track in zip(names, tracks, strict=True)]
+    lower_window, upper_window = region_windows(shape)
+    vectors = np.zeros((len(BASIS_CHANNELS), MESH_POINTS, 3), np.float32)
+    vectors[: len(MOUTH)] = _ridge(clips, mirror, measure_mouth, MOUTH_PENALTY) * lower_window[:, None]
+    brow_height, _, lower_lid = _ridge(clips, mirror, _upper_heights, UPPER_PENALTY) * upper_window[:, None]
+    vectors[BASIS_CHANNELS.index("brow_raise")] = -brow_height
+    vectors[BASIS_CHANNELS.index("brow_lower")] = brow_height
+    vectors[BASIS_CHANNELS.index("squint")] = -lower_lid
+    return MotionBasis(shape, mirror, vectors), clips
+
+
+def region_windows(shape: NDArray) -> tuple[Floats, Floats]:
+    """Weights [478] of mouth and upper-face motion: without them rare motions leak across the face.
+
+    The lower window is 0 above the middle of the nose and 1 below its base; the upper one is 1 at the eyes
+    and 0 below the base of the nose.
+    """
+    height = shape[:, 1]
+    base = 0.9 * height[_NOSE_BASE] + 0.1 * height[_UPPER_LIP]
+    lower = _smoothstep(height, height[_BRIDGE], base)
+    upper = 1 - _smoothstep(height, height[_LOWER_LID] + 0.06, height[_NOSE_BASE])
+    return lower.astype(np.float32), upper.astype(np.float32)
+
+
+def _mean_mesh(track: Track) -> NDArray:
+    """Mean of a clip's meshes with their motion in the picture removed, in pixels."""
+    mean = track.landmarks[0].astype(np.float64)
+    for _ in range(_PROCRUSTES_ROUNDS):
+        mean = np.mean([fit_pose(mesh, mean).to_canonical(mesh) for mesh in track.landmarks], axis=0)
+    return mean
+
+
+def _upper_heights(canonical: NDArray) -> Floats:
+    """Heights [..., 3] of brows, upper lids and lower lids, e, down is positive.
+
+    Upper and lower lids are separate regressors, so that a squint raises the lower lid alone.
+    """
+    upper = measure_upper_face(canonical)
+    return np.stack([upper.brow_y, upper.lower_lid_y - upper.lid_opening, upper.lower_lid_y], axis=-1)
+
+
+def _ridge(clips: Sequence[TrackedClip], mirror: NDArray, measure: Measure, penalty: float) -> Floats:
+    """Ridge regression of mesh displacement on measures, about each clip's mean: [measures, 478, 3]."""
+    measures, meshes = [], []
+    for clip in clips:
+        for canonical in (clip.canonical, mirrored(clip.canonical, mirror)):
+            values = measure(canonical)
+            measures.append(values - values.mean(axis=0))
+            meshes.append((canonical - canonical.mean(axis=0)).reshape(len(canonical), -1))
+    x, y = np.concatenate(measures).astype(np.float64), np.concatenate(meshes).astype(np.float64)
+    deviation = x.std(axis=0)
+    x /= deviation
+    gram = x.T @ x / len(x) + penalty * np.eye(x.shape[1])
+    solution = np.linalg.solve(gram, x.T @ y / len(x)) / deviation[:, None]
+    return solution.reshape(-1, MESH_POINTS, 3).astype(np.float32)
+
+
+def _smoothstep(values: NDArray, low: float, high: float) -> NDArray:
+    share = np.clip((values - low) / (high - low), 0, 1)
+    return share * share * (3 - 2 * share)
