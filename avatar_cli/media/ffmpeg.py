@@ -20,6 +20,7 @@ _KEPT_LINES = 60
 _CHECK_SECONDS = 20.0
 _CONTEXT = re.compile(r"^(\[[^\]]*@ 0x[0-9a-f]+\] )+")
 _LEVEL = re.compile(r"^\[(\w+)\] ")
+_BAD_LEVELS = ("error", "fatal", "panic")
 _ENCODERS = ("libx264", "aac")
 _FRAGMENTS = "hybrid_fragmented"
 
@@ -48,7 +49,7 @@ def _checked(override: str) -> Path:
         except RuntimeError as error:
             raise EnvironmentProblem(
                 "There is no ffmpeg in the imageio-ffmpeg package: "
-                "reinstall it with `pip install --force-reinstall imageio-ffmpeg`, or set AVATAR_FFMPEG to an ffmpeg."
+                "`pip install --force-reinstall imageio-ffmpeg`, or set AVATAR_FFMPEG to another ffmpeg."
             ) from error
     encoders = _ask(found, "-encoders")
     for encoder in _ENCODERS:
@@ -86,7 +87,7 @@ def _ask(program: str, *question: str) -> str:
 class ChildProcess:
     """A program in a session of its own, so that Ctrl-C reaches us and not it, with its stderr always read.
 
-    ffmpeg is to be started with `-loglevel level+...`: the level in front of each line tells errors from talk.
+    Start ffmpeg with `-loglevel level+...`: the level in front of each line tells errors from talk.
 
     Args:
         argv: Program and arguments.
@@ -126,11 +127,6 @@ class ChildProcess:
         """The last lines that it wrote to stderr."""
         return list(self._tail)
 
-    @property
-    def errors(self) -> list[str]:
-        """The first lines of level error or fatal, without their prefixes."""
-        return list(self._errors)
-
     def wait(self, timeout: float | None = None) -> int:
         """Exit status; negative for a signal. Raises subprocess.TimeoutExpired when it is still running."""
         status = self._process.wait(timeout)
@@ -143,14 +139,13 @@ class ChildProcess:
         self.wait()
 
     def complaint(self) -> str | None:
-        """Why it failed, in its own words where it had any; None for status 0. Waits for its end."""
+        """What went wrong, its first error in its own words; None where nothing did. Waits for its end."""
         status = self.wait()
-        if status == 0:
-            return None
         if status < 0:
             return f"it was killed by {signal.Signals(-status).name}"
-        words = self._errors or [_CONTEXT.sub("", line) for line in list(self._tail)[-1:]]
-        return words[0].rstrip(".") if words else f"it ended with status {status}"
+        if self._errors:
+            return self._errors[0].rstrip(".")
+        return f"it ended with status {status}" if status else None
 
     def _drain(self) -> None:
         assert self._process.stderr is not None
@@ -160,5 +155,5 @@ class ChildProcess:
                 self._tail.append(line)
                 words = _CONTEXT.sub("", line)
                 level = _LEVEL.match(words)
-                if level and level.group(1) in ("error", "fatal", "panic") and len(self._errors) < _KEPT_LINES:
+                if level and level[1] in _BAD_LEVELS and len(self._errors) < _KEPT_LINES:
                     self._errors.append(words[level.end() :])

@@ -8,7 +8,7 @@ _PERIOD = 0.005  # seconds
 
 
 def has_fragment(path: Path) -> bool:
-    """Whether the file holds a whole header and the whole data of a first fragment (ISO/IEC 14496-12, 8.8)."""
+    """Whether the file holds a whole header and a whole first fragment (ISO/IEC 14496-12, 8.8)."""
     seen: list[bytes] = []
     for name, whole in _top_boxes(path):
         if whole:
@@ -47,7 +47,6 @@ class FragmentWatch:
         self._path = path
         self._found = found
         self._stop = threading.Event()
-        self._once = threading.Lock()
         self._done = False
         self._thread = threading.Thread(target=self._run, name="first-bytes", daemon=True)
         self._thread.start()

@@ -14,7 +14,7 @@ _DIGEST_BYTES = 16
 
 def frame_hash(rgb: npt.NDArray[np.uint8]) -> str:
     """32 hexadecimal digits for the bytes of a frame [H, W, 3]: BLAKE2b with a digest of 16 bytes."""
-    return hashlib.blake2b(np.ascontiguousarray(rgb), digest_size=_DIGEST_BYTES).hexdigest()
+    return hashlib.blake2b(np.ascontiguousarray(rgb).data, digest_size=_DIGEST_BYTES).hexdigest()
 
 
 class FrameHashWriter:

@@ -103,7 +103,7 @@ def _opened(path: Path) -> Iterator[Image.Image]:
 
 
 def _too_large(path: Path) -> InputError:
-    return InputError(f"{path} has more than {MOST_PIXELS // 1_000_000} million pixels: make it smaller first.")
+    return InputError(f"{path} has over {MOST_PIXELS // 1_000_000} million pixels: make it smaller first.")
 
 
 def _unidentified(path: Path) -> str:

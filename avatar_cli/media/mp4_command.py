@@ -13,8 +13,8 @@ from avatar_cli.protocol.job import Encoding
 
 KEYFRAME_SECONDS = 2
 FRAGMENT_MICROSECONDS = 200_000
-# x264 holds back one frame a thread; its own choice, 1.5 a core, would delay the first fragment of a 720p video
-# by up to 22 frames on a large machine, and four threads encode far faster than real time.
+# x264 holds back one frame a thread; its own choice, 1.5 threads a core, would delay the first fragment of a
+# 720p video by up to 22 frames on a large machine, and four threads encode far faster than real time.
 MOST_ENCODER_THREADS = 4
 
 
@@ -95,5 +95,6 @@ def mp4_command(
     }
     talk = ("-hide_banner", "-nostats", "-nostdin", "-loglevel", "level+error")
     stream = ffmpeg.output(frames, samples, f"file:{output}", format="mp4", **options)
-    command: list[str] = ffmpeg.compile(stream.global_args(*talk), cmd=str(ffmpeg_path()), overwrite_output=True)
+    stream = stream.global_args(*talk)
+    command: list[str] = ffmpeg.compile(stream, cmd=str(ffmpeg_path()), overwrite_output=True)
     return command

@@ -1,10 +1,11 @@
-"""MP4 out: frames and sound into one ffmpeg child, a file that plays while it grows, moved into place when done."""
+"""MP4 out: frames and sound go into one ffmpeg child, whose file plays while it grows."""
 
 import os
 import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +24,11 @@ __all__ = ["Mp4Writer", "SoundFormat", "VideoFormat", "check_output", "partial_p
 _QUEUED = 2
 _LAST_WORDS_SECONDS = 5.0  # for a child that closed a pipe to end
 _ABANDON_SECONDS = 10.0
-_ENVIRONMENT_SIGNS = ("No space left", "quota exceeded", "No such file", "Permission denied", "Read-only file")
+_ENVIRONMENT_SIGNS = ("No space left", "quota exceeded", "No such file", "denied", "Read-only file")
 
 
 class Mp4Writer:
-    """Encodes H.264 and AAC into OUT.partial.mp4, which plays at any moment, and moves it over OUT at the end.
+    """Encodes H.264 and AAC into OUT.partial.mp4, which plays at any moment, and moves it over OUT when done.
 
     ffmpeg ends by itself when this process dies, since both its pipes then close; what was written plays.
     Do not fork after construction: a copy of a pipe's write end would keep ffmpeg waiting.
@@ -37,7 +38,7 @@ class Mp4Writer:
         video: Frames that will come.
         sound: Sound that will come.
         encoding: Options of the encoders.
-        on_first_bytes: Called once, from another thread, when the partial file first holds something that plays.
+        on_first_bytes: Called once, from another thread, when the partial file first has a part that plays.
 
     Raises:
         EnvironmentProblem: from any write or from `finish`: the folder or the space is missing.
@@ -54,7 +55,12 @@ class Mp4Writer:
     ) -> None:
         self._output = output
         self._partial = partial_path(output)
-        self._partial.unlink(missing_ok=True)  # a leftover must not be taken for the first bytes
+        try:
+            self._partial.unlink(missing_ok=True)  # a leftover must not be taken for the first bytes
+        except OSError as error:
+            raise EnvironmentProblem(
+                f"{self._partial} cannot be replaced ({error.strerror}): choose another folder."
+            ) from error
         self._error: AvatarError | None = None
         self._error_lock = threading.Lock()
         video_read, video_write = os.pipe()
@@ -95,22 +101,28 @@ class Mp4Writer:
             self._put(self._sound, np.ascontiguousarray(with_positions(pcm), dtype="<f4"))
 
     def finish(self) -> Path:
-        """Complete the file and move it over OUT; returns OUT. Raises what ended ffmpeg early, if anything did."""
+        """Complete the file and move it over OUT; returns OUT."""
         self._frames.end()
         self._sound.end()
         self._child.wait()
         self._join()
-        if self._error or self._child.complaint():
-            self._watch.end(complete=False)
+        failed = self._frames.broken or self._sound.broken or self._child.complaint() is not None
+        self._watch.end(complete=not failed)
+        if failed:
             raise self._failure()
-        self._watch.end(complete=True)
-        _to_disk(self._partial)
-        os.replace(self._partial, self._output)
-        _to_disk(self._output.parent)
+        try:
+            _to_disk(self._partial)
+            self._partial.replace(self._output)
+            _to_disk(self._output.parent)
+        except OSError as error:
+            raise EnvironmentProblem(
+                f"{self._partial} is complete but cannot be moved to {self._output} ({error.strerror}): "
+                "move it by hand."
+            ) from error
         return self._output
 
     def abandon(self) -> Path:
-        """Give up: drop what is queued, let ffmpeg complete the partial file, leave it there; returns its path."""
+        """Give up: drop what is queued and let ffmpeg complete the partial file; returns its path."""
         self._frames.end(discard=True)
         self._sound.end(discard=True)
         try:
@@ -121,8 +133,8 @@ class Mp4Writer:
         self._watch.end(complete=False)
         return self._partial
 
-    def _put(self, pipe: PipeWriter, data: npt.NDArray[np.generic]) -> None:
-        if not pipe.put(memoryview(data).cast("B")):
+    def _put(self, pipe: PipeWriter, data: npt.NDArray[Any]) -> None:
+        if not pipe.put(data.data.cast("B")):
             raise self._failure()
 
     def _join(self) -> None:

@@ -25,7 +25,7 @@ def check_output(path: Path, overwrite: bool, inputs: Sequence[Path] = ()) -> No
         raise UsageError(f"The output {path} is a folder: give the name of a file.")
     for file in (path, partial_path(path)):
         if any(file.exists() and source.exists() and file.samefile(source) for source in inputs):
-            raise UsageError(f"{file} is an input and would be overwritten: choose another name for the output.")
+            raise UsageError(f"{file} is an input and would be overwritten: name the output otherwise.")
     if path.exists() and not overwrite:
         raise UsageError(f"{path} exists: choose another name, or add --overwrite.")
     folder = path.parent

@@ -22,7 +22,7 @@ _OTHERS = (
 
 
 def sniff_sound(path: Path) -> str:
-    """ffmpeg's demuxer for the file.
+    """The ffmpeg demuxer for the file.
 
     Raises:
         InputError: it cannot be read, is empty, or is none of ACCEPTED.
@@ -46,7 +46,7 @@ def sniff_sound(path: Path) -> str:
 
 
 def _after_id3(path: Path) -> bytes:
-    """The first bytes after any ID3v2 tags (10 bytes of header, size in four times seven bits, maybe a footer)."""
+    """The first bytes after any ID3v2 tags: ten bytes, four of them seven bits of size, maybe a footer."""
     with path.open("rb") as file:
         while True:
             start = file.tell()

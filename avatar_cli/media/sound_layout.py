@@ -18,17 +18,20 @@ def aac_rate(rate: int) -> int:
 
 
 def with_positions(pcm: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Samples [n, channels] as they are up to 8 channels; with more, whose positions nobody agrees on, their mean [n, 1]."""
+    """Samples [n, channels] as they are up to 8 channels.
+
+    More have no positions that everybody agrees on: of those, the mean, [n, 1].
+    """
     return pcm if pcm.shape[1] in _LAYOUTS else pcm.mean(axis=1, keepdims=True)
 
 
 def layout_in(channels: int) -> str:
-    """ffmpeg's name for the layout of what `with_positions` returns."""
+    """The ffmpeg name of the layout of what `with_positions` returns."""
     return _LAYOUTS.get(channels, "mono")
 
 
 def layout_out(channels: int) -> str:
-    """ffmpeg's name for the layout of the AAC track: that of the source up to 5.1, else 5.1."""
+    """The ffmpeg name of the layout of the AAC track: that of the source up to 5.1, else 5.1."""
     return layout_in(channels) if channels not in (7, 8) else _LAYOUTS[MOST_AAC_CHANNELS]
 
 

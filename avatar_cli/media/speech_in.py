@@ -5,8 +5,8 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
+import ffmpeg
 import numpy as np
 import numpy.typing as npt
 
@@ -56,7 +56,7 @@ class SpeechDecoder:
 
     Attributes:
         info: What the file says of itself.
-        warnings: One sentence for each thing that was wrong with the file, complete once the blocks have ended.
+        warnings: One sentence for each thing wrong with the file, complete once the blocks have ended.
 
     Raises:
         InputError: not WAV, FLAC or MP3, damaged, or without a single sample.
@@ -68,10 +68,10 @@ class SpeechDecoder:
         self.warnings: list[str] = []
         kind = sniff_sound(path)
         # A WAV header of unknown length on a pipe tells rate and channels before the first sample.
-        argv = [
-            str(ffmpeg_path()), "-hide_banner", "-nostats", "-nostdin", "-loglevel", "level+info",
-            "-f", kind, "-i", f"file:{path}", "-map", "0:a:0", "-c:a", "pcm_f32le", "-bitexact", "-f", "wav", "pipe:1",
-        ]  # fmt: skip
+        talk = ("-hide_banner", "-nostats", "-nostdin", "-loglevel", "level+info")
+        stream = ffmpeg.input(f"file:{path}", format=kind)["a:0"]
+        stream = ffmpeg.output(stream, "pipe:1", format="wav", acodec="pcm_f32le", bitexact=None)
+        argv = ffmpeg.compile(stream.global_args(*talk), cmd=str(ffmpeg_path()))
         self._child = ChildProcess(argv, stdout=subprocess.PIPE)
         self._samples = 0
         self._finite = True
@@ -81,7 +81,6 @@ class SpeechDecoder:
             self._first = self._read_block()
             if self._first is None:
                 self._check_end()
-                raise InputError(f"{path} holds no sound: give a recording of speech.")
         except BaseException:
             self.close()
             raise
@@ -109,14 +108,13 @@ class SpeechDecoder:
         head = stream.read(12)
         if len(head) < 12:
             raise self._undecodable()
-        while True:
-            name, size = _chunk(stream)
-            if name == b"data":
-                return rate, channels
-            body = stream.read(size + size % 2)
-            if name == b"fmt ":
+        rate = channels = 0
+        while (chunk := stream.read(8)) and chunk[:4] != b"data":
+            body = stream.read(int.from_bytes(chunk[4:], "little"))
+            if chunk.startswith(b"fmt "):
                 channels = int.from_bytes(body[2:4], "little")
                 rate = int.from_bytes(body[4:8], "little")
+        return rate, channels
 
     def _read_block(self) -> npt.NDArray[np.float32] | None:
         data = self._child.stdout.read(BLOCK * self.info.channels * _SAMPLE_BYTES)
@@ -134,14 +132,13 @@ class SpeechDecoder:
         status = self._child.wait()
         if status < 0:
             raise RenderFailure(f"ffmpeg stopped while decoding {self._path}: {self._child.complaint()}.")
-        if self._samples == 0 and (status != 0 or self._child.errors):
+        if self._samples == 0:
             raise self._undecodable()
         seconds = self._samples / self.info.rate
-        damage = self._child.complaint() or next(iter(self._child.errors), None) or self._cut_short(seconds)
-        if damage:
-            self.warnings.append(f"{self._path} is damaged ({damage}): the {seconds:.2f} s that can be read are used.")
+        if damage := self._child.complaint() or self._cut_short(seconds):
+            self.warnings.append(f"{self._path} is damaged ({damage}): the first {seconds:.2f} s are used.")
         if not self._finite:
-            self.warnings.append(f"{self._path} has samples that are not numbers: they are silent in the video.")
+            self.warnings.append(f"{self._path} has samples that are not numbers: they become silence.")
 
     def _cut_short(self, seconds: float) -> str | None:
         if any("corrupt" in line for line in self._child.lines):
@@ -153,8 +150,9 @@ class SpeechDecoder:
         return None
 
     def _undecodable(self) -> InputError:
-        self._child.wait()
-        words = next(iter(self._child.errors), "no sound in it")
+        words = self._child.complaint()
+        if words is None:
+            return InputError(f"{self._path} holds no sound: give a recording of speech.")
         return InputError(f"{self._path} cannot be decoded ({words}): save it again as WAV, FLAC or MP3.")
 
     def _codec(self) -> str:
@@ -168,8 +166,3 @@ class SpeechDecoder:
             if match := _DURATION.search(line):
                 return int(match[1]) * 3600 + int(match[2]) * 60 + float(match[3])
         return None
-
-
-def _chunk(stream: IO[bytes]) -> tuple[bytes, int]:
-    head = stream.read(8)
-    return head[:4], int.from_bytes(head[4:], "little")

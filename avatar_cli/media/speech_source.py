@@ -1,4 +1,4 @@
-"""One decode of the speech for two readers: 16 kHz mono for the models, the user's own sound for the video."""
+"""One decode of the speech for two readers: 16 kHz mono for models, the user's own sound for the video."""
 
 import threading
 from collections import deque
@@ -93,13 +93,13 @@ class SpeechSource:
             self._model.release(before)
 
     def sound_for_frame(self, frame: int) -> Samples:
-        """The user's own sound under one frame: float32 [frame_edge(frame + 1) - frame_edge(frame), channels].
+        """The user's own sound: float32 [frame_edge(frame + 1) - frame_edge(frame), channels].
 
         Frames are taken once and in order. The last one is padded with silence.
         """
         with self._lock:
             if frame != self._next_frame:
-                raise ValueError(f"the sound of frame {frame} was asked for before that of {self._next_frame}")
+                raise ValueError(f"the sound of frame {frame} was asked for, not that of {self._next_frame}")
             self._next_frame += 1
             start, stop = (frame_edge(edge, self.info.rate, self._fps) for edge in (frame, frame + 1))
             while not self._ended and self._sound.stop < stop:
