@@ -1,0 +1,130 @@
+"""Brings a picture of any shape to the size of the video, with the face in a good place."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
+from avatar_cli.protocol.job import Fit
+
+Image = NDArray[np.uint8]  # [H, W, 3], RGB
+Rgb = tuple[int, int, int]
+
+# The head reaches beyond the mesh, whose top is the hairline: shares of the mesh's height and width.
+HAIR_ABOVE = 0.32
+ROOM_BELOW = 0.08
+ROOM_BESIDE = 0.18
+EYE_LINE = 0.36  # height of the eyes in the video where there is a choice
+# A face lower than this share of the video is enlarged, as long as that takes no upscaling.
+SMALLEST_FACE = 0.25
+# Rather than thin bars: the head may be this much larger than the part, at the cost of its hair.
+CUT_HAIR = 1.2
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """The picture at the size of the video.
+
+    Attributes:
+        image: uint8 [height, width, 3], RGB.
+        transform: float64 [2, 3], pixels of the picture to pixels of the canvas.
+    """
+
+    image: Image
+    transform: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Rectangle:
+    left: float
+    top: float
+    width: float
+    height: float
+
+
+def compose(image: Image, landmarks: NDArray, size: tuple[int, int], fit: Fit, background: Rgb) -> Canvas:
+    """Crops or pads a picture to the size of the video.
+
+    `Fit.PAD` shows the whole picture between bars. `Fit.CROP` cuts the largest part that has the video's
+    shape, around the head: the whole head is inside, its eyes near the upper third. Where the head is clearly
+    larger than such a part, the part grows beyond the picture and the picture gets bars; where it is a little
+    larger, the top of the hair is cut instead.
+
+    Args:
+        image: uint8 [H, W, 3], RGB.
+        landmarks: [478, 2 or 3], the face's mesh in pixels of the picture.
+        size: Width and height of the video.
+        fit: Crop or pad.
+        background: Colour of the bars.
+    """
+    height, width = image.shape[:2]
+    if fit is Fit.PAD:
+        return _resample(image, _padded(width, height, size), size, background)
+    return _resample(image, _cropped(width, height, landmarks[:, :2], size), size, background)
+
+
+def _padded(width: int, height: int, size: tuple[int, int]) -> _Rectangle:
+    scale = min(size[0] / width, size[1] / height)
+    across, down = size[0] / scale, size[1] / scale
+    return _Rectangle((width - across) / 2, (height - down) / 2, across, down)
+
+
+def _cropped(width: int, height: int, face: NDArray, size: tuple[int, int]) -> _Rectangle:
+    aspect = size[0] / size[1]
+    low, high = face.min(axis=0), face.max(axis=0)
+    face_width, face_height = high - low
+    head_top = low[1] - HAIR_ABOVE * face_height
+    head_bottom = high[1] + ROOM_BELOW * face_height
+    head_width = face_width * (1 + 2 * ROOM_BESIDE)
+    largest = min(height, width / aspect)
+    down = min(largest, max(face_height / SMALLEST_FACE, size[1]))
+    # What the picture does not show of the head is not asked for.
+    visible_top, visible_bottom = max(head_top, 0.0), min(head_bottom, float(height))
+    needed = max(visible_bottom - visible_top, min(head_width, width) / aspect)
+    if largest < needed <= largest * CUT_HAIR:
+        needed = largest
+    down = max(down, needed)
+    across = down * aspect
+    eyes = face[[*LEFT_EYE.upper_lid, *RIGHT_EYE.upper_lid], 1].mean()
+    top = max(min(eyes - EYE_LINE * down, visible_top), visible_bottom - down)
+    left = (low[0] + high[0]) / 2 - across / 2
+    return _Rectangle(_placed(left, across, width), _placed(float(top), down, height), across, down)
+
+
+def _placed(start: float, length: float, available: float) -> float:
+    """The start nearest to the wanted one inside the picture, or the one that centres a smaller picture."""
+    if length > available:
+        return (available - length) / 2
+    return min(max(start, 0.0), available - length)
+
+
+def _resample(image: Image, part: _Rectangle, size: tuple[int, int], background: Rgb) -> Canvas:
+    height, width = image.shape[:2]
+    scale_x, scale_y = size[0] / part.width, size[1] / part.height
+    # The pixels of the picture that the part shows, and where they land: whole pixels on both sides.
+    source_x, target_x = _visible(part.left, part.width, width, scale_x, size[0])
+    source_y, target_y = _visible(part.top, part.height, height, scale_y, size[1])
+    cut = image[source_y[0] : source_y[1], source_x[0] : source_x[1]]
+    shape = (target_x[1] - target_x[0], target_y[1] - target_y[0])
+    shrinks = shape[0] < cut.shape[1] or shape[1] < cut.shape[0]
+    resized = cv2.resize(cut, shape, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC)
+    canvas = np.full((size[1], size[0], 3), background, np.uint8)
+    canvas[target_y[0] : target_y[1], target_x[0] : target_x[1]] = resized
+    ratio_x, ratio_y = shape[0] / cut.shape[1], shape[1] / cut.shape[0]
+    # Pixel centres are whole numbers, so edges lie half a pixel before them.
+    shift_x = target_x[0] - 0.5 - (source_x[0] - 0.5) * ratio_x
+    shift_y = target_y[0] - 0.5 - (source_y[0] - 0.5) * ratio_y
+    return Canvas(canvas, np.array([[ratio_x, 0.0, shift_x], [0.0, ratio_y, shift_y]]))
+
+
+def _visible(
+    start: float, length: float, available: int, scale: float, wanted: int
+) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Ranges of whole pixels of the picture and of the canvas along one axis."""
+    first, last = max(round(start), 0), min(round(start + length), available)
+    if start >= -0.5 and start + length <= available + 0.5:
+        return (first, last), (0, wanted)
+    begin = max(0, round((first - start) * scale))
+    return (first, last), (begin, min(wanted, begin + max(1, round((last - first) * scale))))

@@ -1,0 +1,160 @@
+"""Encodes the photo of a person once per job: canvas, mesh, pose, person mask and reference tokens."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.families.portrait.canvas import Rgb, compose
+from avatar_cli.families.portrait.geometry import Pose, euler_angles, personal_pose
+from avatar_cli.families.portrait.landmarks import BLENDSHAPES
+from avatar_cli.families.portrait.latents import CHANNELS, MOUTH
+from avatar_cli.families.portrait.measures import measure_mouth
+from avatar_cli.families.portrait.motion_basis import load_motion_basis
+from avatar_cli.families.portrait.person_mask import PersonMasker
+from avatar_cli.families.portrait.tokens import reference_tokens
+from avatar_cli.families.portrait.tracker import Face, FaceTracker
+from avatar_cli.protocol.job import Fit
+
+Floats = NDArray[np.float32]
+
+# An open mouth has the jaw lowered by this share of the gap beyond a gap that parted lips alone make.
+JAW_SHARE = 0.8
+GAP_OF_PARTED_LIPS = 0.10
+TURNED_HEAD_DEGREES = 25
+WIDE_OPEN_GAP = 0.3
+CLOSED_EYES_SCORE = 0.6
+SMALL_EYE_DISTANCE = 40.0
+CUT_SHARE = 0.05
+
+
+class NoFaceFound(Exception):  # noqa: N818 - it says what happened; the caller turns it into a message with the file
+    """The picture shows no face."""
+
+
+@dataclass(frozen=True)
+class PortraitReference:
+    """What the family keeps of the photo.
+
+    Attributes:
+        image: uint8 [H, W, 3], RGB: the canvas, every pixel of the video comes from here.
+        landmarks: float32 [478, 3], the mesh on the canvas, pixels.
+        blendshapes: float32 [52], expression scores of the photo.
+        person: float32 [H, W], probability of a person.
+        pose: Head pose on the canvas; its scale is pixels per e.
+        canonical: float32 [478, 3], the mesh without its pose, e: `pose.to_canonical(landmarks)`.
+        tokens: float32 [128, 12], reference tokens.
+        rest: float32 [21], the photo's own motion latents against a closed neutral mouth.
+        warnings: What will not look well, one sentence each.
+    """
+
+    image: NDArray[np.uint8]
+    landmarks: Floats
+    blendshapes: Floats
+    person: Floats
+    pose: Pose
+    canonical: Floats
+    tokens: Floats
+    rest: Floats
+    warnings: tuple[str, ...]
+
+    @property
+    def eye_distance(self) -> float:
+        """Pixels per e."""
+        return self.pose.scale
+
+
+def encode_reference(
+    image: NDArray[np.uint8],
+    width: int,
+    height: int,
+    fit: Fit,
+    background: Rgb,
+    tracker: FaceTracker,
+    masker: PersonMasker,
+) -> PortraitReference:
+    """Finds the face and composes the canvas.
+
+    Args:
+        image: uint8 [H, W, 3], RGB, upright.
+        width: Width of the video, pixels.
+        height: Height of the video, pixels.
+        fit: How the picture is brought to the video's shape.
+        background: Colour of bars.
+        tracker: Finds the face.
+        masker: Finds the person.
+
+    Raises:
+        NoFaceFound: The picture shows no face.
+    """
+    faces = tracker.faces(image)
+    if not faces:
+        raise NoFaceFound
+    face = faces[0]
+    canvas = compose(image, face.landmarks, (width, height), fit, background)
+    landmarks = _moved(face.landmarks, canvas.transform)
+    shape = load_motion_basis().shape
+    pose, canonical = personal_pose(landmarks, shape)
+    rest = resting_latents(canonical)
+    return PortraitReference(
+        image=canvas.image,
+        landmarks=landmarks,
+        blendshapes=face.blendshapes,
+        person=masker.mask(canvas.image),
+        pose=pose,
+        canonical=canonical.astype(np.float32),
+        tokens=reference_tokens(canvas.image, landmarks, shape),
+        rest=rest,
+        warnings=tuple(_warnings(image, faces, shape, rest)),
+    )
+
+
+def resting_latents(canonical: NDArray) -> Floats:
+    """The photo's own latents [21] against a closed neutral mouth, from its canonical mesh [478, 3].
+
+    Only opening can be told from a single picture: `gap`, and the part of it that the jaw makes. Latents
+    minus these are relative to the photo, so that equal latents close every mouth.
+    """
+    rest = np.zeros(len(CHANNELS), np.float32)
+    gap = max(0.0, float(measure_mouth(canonical)[MOUTH.index("gap")]))
+    rest[CHANNELS.index("gap")] = gap
+    rest[CHANNELS.index("jaw_drop")] = JAW_SHARE * max(0.0, gap - GAP_OF_PARTED_LIPS)
+    return rest
+
+
+def _moved(landmarks: Floats, transform: NDArray) -> Floats:
+    """Landmarks on the canvas; depth grows with the mean of both scales."""
+    flat = landmarks[:, :2] @ transform[:, :2].T + transform[:, 2]
+    depth = landmarks[:, 2:] * np.sqrt(np.linalg.det(transform[:, :2]))
+    return np.concatenate([flat, depth], axis=1).astype(np.float32)
+
+
+def _warnings(image: NDArray[np.uint8], faces: list[Face], shape: NDArray, rest: Floats) -> list[str]:
+    face = faces[0]
+    pose, _ = personal_pose(face.landmarks, shape)
+    yaw, pitch, _ = np.degrees(euler_angles(pose.rotation))
+    turn = max(abs(yaw), abs(pitch))
+    scores = dict(zip(BLENDSHAPES, face.blendshapes, strict=True))
+    height, width = image.shape[:2]
+    flat = face.landmarks[:, :2]
+    outside = float(((flat < 0) | (flat > (width - 1, height - 1))).any(axis=1).mean())
+    sentences = []
+    if len(faces) > 1:
+        sentences.append(f"The picture shows {len(faces)} faces: the largest one speaks.")
+    if turn > TURNED_HEAD_DEGREES:
+        sentences.append(
+            f"The head is turned by {turn:.0f} degrees: expect distortion on its far side, "
+            "a frontal picture looks better."
+        )
+    if outside > CUT_SHARE:
+        sentences.append("The edge of the picture cuts the face: expect distortion there.")
+    if rest[CHANNELS.index("gap")] > WIDE_OPEN_GAP:
+        sentences.append("The mouth is wide open: it will not close well, a closed mouth looks better.")
+    if min(scores["eyeBlinkLeft"], scores["eyeBlinkRight"]) > CLOSED_EYES_SCORE:
+        sentences.append("The eyes are closed in the picture: they will stay closed.")
+    if pose.scale < SMALL_EYE_DISTANCE:
+        sentences.append(
+            f"The face is small, {pose.scale:.0f} pixels between the eyes' outer corners: "
+            "the video will be blurred."
+        )
+    return sentences
