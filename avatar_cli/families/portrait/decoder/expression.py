@@ -1,0 +1,78 @@
+"""What a frame asks of the face, bent to what this photo can show."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.families.portrait.decoder.eyes import EyeMotion
+from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
+from avatar_cli.families.portrait.decoder.head_limits import TURNED, limit_head_motion, soft_limit
+from avatar_cli.families.portrait.decoder.lips import LipSeal, closing_share
+from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
+from avatar_cli.families.portrait.latents import CHANNELS, POSE_SLICE
+
+_GAP = CHANNELS.index("gap")
+_BLINK = CHANNELS.index("blink")
+_GAZE_X = CHANNELS.index("gaze_x")
+_GAZE_Y = CHANNELS.index("gaze_y")
+_SQUINT = CHANNELS.index("squint")
+
+_MAX_GAZE = 0.5  # iris radii: further, the white drawn beside the iris is missing in the photo
+_MAX_SQUINT = 0.05  # e
+_SCREAM = 0.30  # e: the tracker puts the lower lip of such a mouth on the tongue; it cannot be closed
+_MOUTH_OF_TURNED = 0.6
+_MOUTH_OF_SCREAM = 0.5
+_CREASE_WITH_BROW = 0.5
+
+
+@dataclass(frozen=True)
+class Expression:
+    """One frame's motion.
+
+    Attributes:
+        mesh: float64 [478, 3], mesh in the canonical frame, e, lips sealed or apart; lids as in the photo.
+        eyes: Motion of lids and gaze.
+        head_motion: float64 [6], `latents.POSE`.
+    """
+
+    mesh: NDArray[np.float64]
+    eyes: EyeMotion
+    head_motion: NDArray[np.float64]
+
+
+class ExpressionLimits:
+    """Turns mesh and latents into an `Expression`, within the limits of one photo."""
+
+    def __init__(self, face: FaceFrame, rest: NDArray[np.float32]) -> None:
+        """Prepare for a face whose photo shows the latents `rest` [21]."""
+        self._face = face
+        self._rest = rest.astype(np.float64)
+        self._can_close = face.widest_gap <= _SCREAM
+        self._mouth_gain = _MOUTH_OF_TURNED if abs(face.yaw) > TURNED else 1.0
+        if not self._can_close:
+            self._mouth_gain *= _MOUTH_OF_SCREAM
+        self._seal = LipSeal(face.canonical, face.mouth_width)
+        self._lids = [list(eye.upper_lid[1:-1] + eye.lower_lid[1:-1]) for eye in (LEFT_EYE, RIGHT_EYE)]
+        self._creases = [(list(eye.crease), list(eye.below_brow)) for eye in (LEFT_EYE, RIGHT_EYE)]
+
+    def apply(self, mesh: NDArray[np.float32], latents: NDArray[np.float32]) -> Expression:
+        """The motion of one frame; see `PortraitRenderer.render` for the arguments."""
+        displacement = mesh.astype(np.float64) * self._mouth_gain
+        # Lids are moved by the eyes' own fields, the creases between them and the brow go halfway.
+        for lid in self._lids:
+            displacement[lid] = 0.0
+        for crease, below_brow in self._creases:
+            displacement[crease] = _CREASE_WITH_BROW * displacement[below_brow]
+        moved = self._face.canonical + displacement
+        gap = float(latents[_GAP])
+        closing = closing_share(gap, float(self._rest[_GAP])) if self._can_close else 0.0
+        self._seal.apply(moved, closing)
+        change = latents.astype(np.float64) - self._rest
+        eyes = EyeMotion(
+            blink=float(np.clip(change[_BLINK], 0.0, 1.0)),
+            squint=float(np.clip(change[_SQUINT], -_MAX_SQUINT, _MAX_SQUINT)),
+            gaze_x=soft_limit(float(change[_GAZE_X]), _MAX_GAZE),
+            gaze_y=soft_limit(float(change[_GAZE_Y]), _MAX_GAZE),
+        )
+        return Expression(moved, eyes, limit_head_motion(change[POSE_SLICE], self._face.yaw))

@@ -1,0 +1,264 @@
+"""Eyes: lids that close over the photo's own eyeball, lower lids that rise, and a gaze that turns."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.families.portrait.decoder.face_frame import SKIN_POINTS, FaceFrame
+from avatar_cli.families.portrait.decoder.grid import Box, FieldGrid
+from avatar_cli.families.portrait.decoder.masks import Mask, blend, polygon_mask, soften
+from avatar_cli.families.portrait.decoder.slit import Placement, SlitPatch, SlitShape
+from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline, natural_cubic_operator
+from avatar_cli.families.portrait.geometry import Pose
+from avatar_cli.families.portrait.landmarks import Eye
+
+_SMOOTHING = 1e-5
+_CELLS_PER_EYE_DISTANCE = 55
+_LID_POINTS = 9
+LID_CURVE = natural_cubic_operator(_LID_POINTS, 5)
+_CURVE_MIDDLE = slice(16, 25)
+_UPPER_SHARE = 0.88  # of the opening is closed from above
+_OVERSHOOT = 0.02  # e, hides white left below the tracked lower lid
+# The lash line and the crease travel together, the smooth skin above them stretches: a crease that stays
+# behind smears the lashes into a grey patch.
+_CREASE_FOLLOWING = 0.88
+_BELOW_BROW_FOLLOWING = 0.28
+_UNDER_LID_FOLLOWING = 0.5
+_SEAM_BLUR = 0.006  # e
+_EDGE_BLUR = 0.007  # e
+_LID_SHADOW = 0.35
+_GAZE_REACH = 1.75  # iris radii
+_FIRST_OPENING = 1.0  # px
+
+
+@dataclass(frozen=True)
+class EyeMotion:
+    """Of one frame, relative to the photo: `blink` 0..1, `squint` in e, `gaze_x`, `gaze_y` in iris radii."""
+
+    blink: float
+    squint: float
+    gaze_x: float
+    gaze_y: float
+
+    @property
+    def moves_lids(self) -> bool:
+        """Whether the lids leave their place in the photo."""
+        return self.blink != 0.0 or self.squint != 0.0
+
+    @property
+    def turns(self) -> bool:
+        """Whether the gaze leaves its direction in the photo."""
+        return self.gaze_x != 0.0 or self.gaze_y != 0.0
+
+
+@dataclass(frozen=True)
+class WarpedHead:
+    """The head of one frame before eyes and mouth are drawn.
+
+    Attributes:
+        picture: uint8 [h, w, 4]; eyes and mouth draw into it.
+        box: Where it lies on the canvas.
+        displacement: float32, the common field at its own nodes, px.
+        source: float32 [h, w, 2], canvas position from which every pixel was taken.
+        pose: The frame's pose.
+    """
+
+    picture: NDArray[np.uint8]
+    box: Box
+    displacement: NDArray[np.float32]
+    source: NDArray[np.float32]
+    pose: Pose
+
+
+class EyeRegion:
+    """Draws one eye over the warped head.
+
+    Everything here is an addition to the common field, so an eye that rests as in the photo needs no drawing.
+    The motions of the lids are three, each with its own precomputed field in the canonical frame.
+    """
+
+    def __init__(self, face: FaceFrame, eye: Eye, head_grid: FieldGrid) -> None:
+        """Prepare the fields of the lids of `eye`."""
+        self._face = face
+        self._upper = face.points[list(eye.upper_lid)]
+        self._lower = face.points[list(eye.lower_lid)]
+        self._patch = SlitPatch(_shape(face, eye), head_grid)
+        self._head_grid = head_grid
+        motions = _lid_motions(face.canonical, eye)
+        self._upper_motion = motions[list(eye.upper_lid)]
+        self._lower_motion = motions[list(eye.lower_lid)]
+        self._fields = (
+            self._sheet(motions, eye.upper_lid, eye.lower_lid, eye.under_lid),
+            self._sheet(motions, eye.lower_lid, eye.upper_lid, eye.crease),
+        )
+        iris = face.points[list(eye.iris)]
+        self._iris = iris[0].astype(np.float32)
+        self._iris_radius = float(np.linalg.norm(iris[1:] - iris[0], axis=1).mean())
+        self._open = float(np.linalg.norm(self._upper[4] - self._lower[4]))
+
+    def draw(self, head: WarpedHead, image: NDArray[np.uint8], motion: EyeMotion) -> None:
+        """Draw into `head.picture`; `image` is the photo, uint8 [H, W, 4]."""
+        if not motion.moves_lids and not motion.turns:
+            return
+        patch = self._patch
+        amount = np.array([motion.blink, motion.blink**2, motion.squint], np.float32)
+        upper, lower = self._lids(head, amount)
+        placement = patch.place(
+            (upper.mean(axis=0) + lower.mean(axis=0) - self._upper.mean(axis=0) - self._lower.mean(axis=0))
+            / 2
+        )
+        along = (upper[-1] - upper[0]) / np.linalg.norm(upper[-1] - upper[0])
+        down = np.array([-along[1], along[0]])
+        upper_curve, lower_curve = LID_CURVE @ upper, LID_CURVE @ lower
+        gaps = (lower_curve - upper_curve) @ down
+        lower_curve = np.where((gaps < 0)[:, None], upper_curve, lower_curve)
+        opening = float(gaps[_CURVE_MIDDLE].max())
+        eyeball = None
+        if opening >= _FIRST_OPENING:
+            eyeball = self._eyeball(head, image, motion, (upper_curve, lower_curve))
+        if motion.moves_lids:
+            self._draw_lids(head, image, amount, placement, (upper_curve, lower_curve, along))
+        if eyeball is not None:
+            region, picture, mask = eyeball
+            region[...] = blend(region, picture, mask)
+
+    def _lids(
+        self, head: WarpedHead, amount: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Both lid lines [9, 2] on the canvas: carried by the common field, then closed."""
+        resting = np.concatenate([self._upper, self._lower])
+        carried = (
+            resting + self._head_grid.sample(head.displacement, self._head_grid.index_of(resting)[None])[0]
+        )
+        motion = np.concatenate([self._upper_motion, self._lower_motion])
+        lids = carried + np.einsum("nbc,b->nc", motion, amount) @ (head.pose.scale * head.pose.rotation[:2].T)
+        return lids[:_LID_POINTS], lids[_LID_POINTS:]
+
+    def _draw_lids(
+        self,
+        head: WarpedHead,
+        image: NDArray[np.uint8],
+        amount: NDArray[np.float32],
+        placement: Placement,
+        lids: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+    ) -> None:
+        patch = self._patch
+        upper_curve, lower_curve, along = lids
+        common = patch.common(head.displacement)
+        to_pixels = (head.pose.scale * head.pose.rotation[:2].T).astype(np.float32)
+        upper_field, lower_field = (
+            common + (amount @ field).reshape(*common.shape[:2], 3) @ to_pixels for field in self._fields
+        )
+        origin = placement.box.origin
+        blur = max(0.5, _SEAM_BLUR * self._face.eye_distance)
+        lower_mask = patch.below(lower_curve - origin, along, blur)
+        picture = patch.picture(image, (upper_field, lower_field), placement, lower_mask)
+        middle = (upper_curve.mean(axis=0) + lower_curve.mean(axis=0)) / 2 - origin
+        degrees = float(np.degrees(np.arctan2(along[1], along[0])))
+        patch.paste(head.picture, head.box, picture, placement, (middle, patch.shape.radii, degrees))
+
+    def _eyeball(
+        self,
+        head: WarpedHead,
+        image: NDArray[np.uint8],
+        motion: EyeMotion,
+        lids: tuple[NDArray[np.float64], NDArray[np.float64]],
+    ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], Mask] | None:
+        """Region of the head's picture, what is to be seen there, and the mask of the opening."""
+        outline = np.concatenate([lids[0], lids[1][::-1]]) - head.box.origin
+        left, top = np.maximum(np.floor(outline.min(axis=0)).astype(int) - 4, 0)
+        right, bottom = np.minimum(
+            np.ceil(outline.max(axis=0)).astype(int) + 4, [head.box.width, head.box.height]
+        )
+        if left >= right or top >= bottom:
+            return None
+        inside = (slice(top, bottom), slice(left, right))
+        region = head.picture[inside]
+        mask = polygon_mask(outline - [left, top], bottom - top, right - left)
+        unit = self._face.eye_distance
+        mask = soften(cv2.erode(mask, np.ones((3, 3), np.uint8)), max(0.6, _EDGE_BLUR * unit))
+        picture = region.copy() if not motion.turns else self._turned(image, head.source[inside], motion)
+        closed = self._open - float(np.linalg.norm(lids[0][20] - lids[1][20]))
+        if motion.blink > 0 and closed > 0.02 * unit:
+            shade = _LID_SHADOW * min(1.0, closed / (0.12 * unit))
+            light = soften(mask, max(1.0, 0.03 * unit)).astype(np.float32) * np.float32(1 / 255)
+            picture = (picture * (1 - shade * (1 - light))[..., None]).astype(np.uint8)
+        return region, picture, mask
+
+    def _turned(
+        self, image: NDArray[np.uint8], source: NDArray[np.float32], motion: EyeMotion
+    ) -> NDArray[np.uint8]:
+        """The eyeball with its iris shifted; the shift fades before the corners of the eye."""
+        shift = self._iris_radius * (motion.gaze_x * self._face.right + motion.gaze_y * self._face.down)
+        shift = shift.astype(np.float32)
+        from_iris = source - (self._iris + shift)
+        squared = (from_iris * from_iris).sum(axis=-1) * np.float32(
+            1 / (_GAZE_REACH * self._iris_radius) ** 2
+        )
+        turned = source - shift * np.exp(-squared * squared)[..., None]
+        return cv2.remap(image, turned, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+
+    def _sheet(
+        self,
+        motions: NDArray[np.float64],
+        own_lid: tuple[int, ...],
+        other_lid: tuple[int, ...],
+        other_ring: tuple[int, ...],
+    ) -> NDArray[np.float32]:
+        """Fields [motions, rows * columns * 3] of one sheet: every near point but those of the other lid holds it.
+
+        Ghost nodes on the other lid move with this one, so that the sheet does not fold across the opening.
+        """
+        face, shape = self._face, self._patch.shape
+        points = face.points[:SKIN_POINTS]
+        near = np.linalg.norm(points - shape.centre, axis=1) < 1.35 * max(shape.radii)
+        near[list(other_lid[1:-1] + other_ring)] = False
+        vertices = np.flatnonzero(near)
+        pairs = zip(own_lid[1:-1], other_lid[1:-1], strict=True)
+        apart = [
+            pair
+            for pair in pairs
+            if np.linalg.norm(points[pair[0]] - points[pair[1]]) > 0.03 * face.eye_distance
+        ]
+        nodes = np.concatenate([points[vertices], points[[ghost for _, ghost in apart]].reshape(-1, 2)])
+        values = np.concatenate(
+            [motions[vertices], motions[[mover for mover, _ in apart]].reshape(-1, *motions.shape[1:])]
+        )
+        spline = ThinPlateSpline(nodes, _SMOOTHING)
+        grid = self._patch.grid
+        field = spline.evaluate(values.reshape(len(nodes), -1), grid.nodes)
+        field = field.reshape(-1, motions.shape[1], 3) * self._patch.weight.reshape(-1, 1, 1)
+        return np.ascontiguousarray(field.transpose(1, 0, 2)).reshape(motions.shape[1], -1)
+
+
+def _lid_motions(canonical: NDArray[np.float64], eye: Eye) -> NDArray[np.float64]:
+    """Displacement [478, 3, 3] of the mesh in e for blink, blink squared and squint."""
+    motions = np.zeros((len(canonical), 3, 3))
+    upper, lower = list(eye.upper_lid), list(eye.lower_lid)
+    opening = canonical[lower] - canonical[upper]
+    bulge = np.sin(np.pi * np.arange(_LID_POINTS) / (_LID_POINTS - 1))
+    closing = _UPPER_SHARE * opening
+    motions[upper, 0] = closing
+    motions[upper, 1, 1] = _OVERSHOOT * bulge
+    motions[lower, 0] = -(1 - _UPPER_SHARE) * opening
+    motions[list(eye.crease), 0] = _CREASE_FOLLOWING * closing[1:-1]
+    motions[list(eye.below_brow), 0] = _BELOW_BROW_FOLLOWING * closing[1:-1]
+    motions[lower, 2, 1] = -bulge
+    motions[list(eye.under_lid), 2, 1] = -_UNDER_LID_FOLLOWING * bulge[1:-1]
+    return motions
+
+
+def _shape(face: FaceFrame, eye: Eye) -> SlitShape:
+    corners = face.points[eye.upper_lid[-1]] - face.points[eye.upper_lid[0]]
+    length = float(np.linalg.norm(corners))
+    unit = face.eye_distance
+    return SlitShape(
+        centre=face.points[list(eye.upper_lid + eye.lower_lid)].mean(axis=0),
+        along=corners / length,
+        length=length,
+        radii=(0.90 * length, 0.70 * length),
+        room=(0.05 * unit, 0.05 * unit, 0.05 * unit, 0.05 * unit),
+        step=int(np.clip(round(unit / _CELLS_PER_EYE_DISTANCE), 2, 4)),
+    )

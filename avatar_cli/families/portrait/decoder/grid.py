@@ -1,0 +1,98 @@
+"""Coarse grids over a box of pixels, placed so that cv2.resize interpolates them exactly."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Box:
+    """Pixels left <= x < right, top <= y < bottom; a box may reach beyond the canvas."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def width(self) -> int:
+        """Columns."""
+        return self.right - self.left
+
+    @property
+    def height(self) -> int:
+        """Rows."""
+        return self.bottom - self.top
+
+    @property
+    def origin(self) -> NDArray[np.float32]:
+        """Top left pixel (x, y)."""
+        return np.array([self.left, self.top], np.float32)
+
+
+@dataclass(frozen=True)
+class FieldGrid:
+    """Nodes every `step` px over `box`, with a margin of half a cell to a cell and a half on every side.
+
+    cv2.resize by the whole factor `step` puts node j at pixel (j + 0.5) step - 0.5; it is ten times faster
+    than a general bilinear map and interpolates in single precision, so an upsampled 0 stays 0.
+    """
+
+    box: Box
+    step: int
+
+    @property
+    def columns(self) -> int:
+        """Nodes along x."""
+        return -(-self.box.width // self.step) + 2
+
+    @property
+    def rows(self) -> int:
+        """Nodes along y."""
+        return -(-self.box.height // self.step) + 2
+
+    @cached_property
+    def nodes(self) -> NDArray[np.float64]:
+        """Pixel positions [rows * columns, 2] of the nodes on the canvas, row by row."""
+        x = self.box.left + (np.arange(self.columns) - 0.5) * self.step - 0.5
+        y = self.box.top + (np.arange(self.rows) - 0.5) * self.step - 0.5
+        xx, yy = np.meshgrid(x, y)
+        return np.stack([xx.ravel(), yy.ravel()], axis=1)
+
+    @cached_property
+    def pixels(self) -> NDArray[np.float32]:
+        """Canvas positions [height, width, 2] of the pixels of the box."""
+        positions = np.empty((self.box.height, self.box.width, 2), np.float32)
+        positions[..., 0] = np.arange(self.box.left, self.box.right, dtype=np.float32)
+        positions[..., 1] = np.arange(self.box.top, self.box.bottom, dtype=np.float32)[:, None]
+        return positions
+
+    def index_of(self, points: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Fractional node indices (column, row) of canvas positions [..., 2]."""
+        return ((points - self.box.origin + 0.5) / self.step + 0.5).astype(np.float32)
+
+    def sample(self, field: NDArray[np.float32], indices: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Bilinear values of `field` [rows, columns, C] at node indices [h, w, 2]."""
+        return cv2.remap(field, indices, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+
+    def source_map(
+        self, backward: NDArray[np.float32], first_row: int = 0, end_row: int | None = None
+    ) -> NDArray[np.float32]:
+        """Source positions x - b(x) [end_row - first_row, width, 2] for pixel rows of the box.
+
+        The displacement is upsampled, not the position: positions of a thousand pixels would lose the bits
+        that keep an unmoved photo exact.
+        """
+        end_row = self.box.height if end_row is None else end_row
+        first_node = first_row // self.step
+        end_node = min(self.rows, -(-end_row // self.step) + 2)
+        part = backward[first_node:end_node]
+        fine = cv2.resize(
+            part, (self.columns * self.step, len(part) * self.step), interpolation=cv2.INTER_LINEAR
+        )
+        skip = first_row - (first_node - 1) * self.step
+        fine = fine[skip : skip + end_row - first_row, self.step : self.step + self.box.width]
+        return cv2.subtract(self.pixels[first_row:end_row], fine)

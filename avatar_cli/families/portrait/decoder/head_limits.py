@@ -1,0 +1,33 @@
+"""Limits of the head motion that one warped photo can show."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+# One sheet of skin has no far side: beyond these relative angles the ear and the background stretch visibly.
+_MAX_TURN = math.radians(10.0)
+_MAX_ROLL = math.radians(6.0)
+_MAX_SHIFT = 0.30  # e
+_MAX_LOG_SCALE = 0.10
+# A head already turned this far hides its own outline: it may only nod a little.
+TURNED = math.radians(25.0)
+_MAX_TURN_OF_TURNED = math.radians(3.0)
+_KNEE = 0.6
+
+
+def limit_head_motion(motion: NDArray[np.floating], photo_yaw: float) -> NDArray[np.float64]:
+    """The motion [6] of `latents.POSE` softly bent to what can be shown for a photo turned by `photo_yaw`."""
+    turn = _MAX_TURN_OF_TURNED if abs(photo_yaw) > TURNED else _MAX_TURN
+    limits = (turn, turn, _MAX_ROLL, _MAX_SHIFT, _MAX_SHIFT, _MAX_LOG_SCALE)
+    return np.array([soft_limit(float(value), limit) for value, limit in zip(motion, limits, strict=True)])
+
+
+def soft_limit(value: float, limit: float) -> float:
+    """`value` up to 0.6 of `limit`, then bent smoothly so that `limit` is never passed."""
+    knee = _KNEE * limit
+    excess = abs(value) - knee
+    if excess <= 0:
+        return value
+    room = limit - knee
+    return math.copysign(knee + room * math.tanh(excess / room), value)

@@ -1,0 +1,183 @@
+"""What is seen between the lips: the photo's own teeth where it shows them, drawn ones otherwise."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
+from avatar_cli.families.portrait.decoder.grid import Box
+from avatar_cli.families.portrait.decoder.lips import LIP_CURVE
+from avatar_cli.families.portrait.decoder.masks import Mask, ellipse_mask, polygon_mask, soften
+from avatar_cli.families.portrait.decoder.spline import smoothstep
+from avatar_cli.families.portrait.decoder.teeth import ToothRow, lower_row, tooth_colour, upper_row
+from avatar_cli.families.portrait.geometry import Pose
+from avatar_cli.families.portrait.landmarks import INNER_LOWER_LIP, INNER_UPPER_LIP
+
+_STANDARD_MOUTH = 0.52  # e
+_JAW = [152, 148, 377, 176, 400, 175, 199]
+_UPPER_LIP = 13
+_LOWER_LIP = 14
+_CHEEKS = [50, 280, 205, 425, 101, 330]
+_LIP_COLOUR = [11, 12, 15, 16, 37, 267, 84, 314]
+_SMALLEST_OPENING = 12  # px of own interior below which the photo counts as closed
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The opening between the lips in one frame.
+
+    Attributes:
+        upper: float [N, 2], curve of the inner upper lip, canvas px.
+        lower: float [N, 2], curve of the inner lower lip, canvas px.
+        box: Box around it with room for the shading.
+    """
+
+    upper: NDArray[np.floating]
+    lower: NDArray[np.floating]
+    box: Box
+
+    @property
+    def widest(self) -> float:
+        """Largest distance of the two curves, px."""
+        return float(np.linalg.norm(self.upper - self.lower, axis=1).max())
+
+    def mask(self) -> Mask:
+        """255 between the lips, over `box`."""
+        outline = np.concatenate([self.upper, self.lower[::-1]]) - self.box.origin
+        return polygon_mask(outline, self.box.height, self.box.width)
+
+
+@dataclass(frozen=True)
+class _OwnInterior:
+    picture: NDArray[np.uint8]  # [h, w, 3] around the photo's opening, continued beyond the lips
+    above_lower_lip: Mask  # where it may be shown when the mouth opens wider than in the photo
+    origin: NDArray[np.float32]
+
+
+class MouthInterior:
+    """Draws the inside of the mouth for one photo."""
+
+    def __init__(self, face: FaceFrame, mouth_box: Box) -> None:
+        """Take colours, and the photo's own interior inside `mouth_box`, from the photo."""
+        self._face = face
+        skin = np.median([_patch_mean(face, index, 3) for index in _CHEEKS], axis=0)
+        lips = np.mean([_patch_mean(face, index, 0) for index in _LIP_COLOUR], axis=0)
+        self._cavity = np.clip(0.16 * lips + [6, 2, 2], 6, 70).astype(np.float32)
+        self._tongue = np.clip(lips * [0.62, 0.46, 0.50], 0, 255).astype(np.float32)
+        self._size = face.mouth_width / _STANDARD_MOUTH
+        density = float(np.clip(2 * face.eye_distance, 160, 480))
+        colour = tooth_colour(skin)
+        self._upper_teeth: ToothRow = upper_row(colour, face.mouth_width, density)
+        self._lower_teeth: ToothRow = lower_row(colour, face.mouth_width, density)
+        self._own = _own_interior(face, mouth_box) if face.mouth_is_open else None
+        mesh = face.canonical
+        self._seam = mesh[_UPPER_LIP] if self._own else (mesh[_UPPER_LIP] + mesh[_LOWER_LIP]) / 2
+
+    def draw(self, mesh: NDArray[np.float64], pose: Pose, opening: Opening) -> NDArray[np.uint8]:
+        """Picture [h, w, 4] over `opening.box`; `mesh` [478, 3] is the frame's canonical mesh, e."""
+        face, box = self._face, opening.box
+        layers = np.empty((box.height, box.width, 3), np.float32)
+        layers[...] = self._cavity
+        jaw = (mesh[_JAW] - face.canonical[_JAW]).mean(axis=0)
+        below = face.canonical[_LOWER_LIP] if self._own else self._seam
+        self._draw_tongue(layers, box, pose, below + [jaw[0], 0.92 * jaw[1] + 0.06 * self._size, 0.05])
+        # Own teeth: lower ones start right under the lip, else they would be a second row below it.
+        sink = 0.012 if self._own else 0.022
+        self._lower_teeth.draw(layers, box.origin, pose, below + [jaw[0], jaw[1] + sink * self._size, 0.02])
+        gap = opening.widest / face.eye_distance
+        if self._own:
+            self._draw_own(layers, box, pose, gap)
+            shade = 0.25 * min(1.0, abs(gap - face.widest_gap) / 0.08)
+        else:
+            self._upper_teeth.draw(layers, box.origin, pose, self._seam + [0, 0.030 * self._size, 0.02])
+            shade = 0.5
+        if shade > 0:
+            self._shade(layers, opening, shade)
+        picture = np.empty((box.height, box.width, 4), np.uint8)
+        np.clip(layers + 0.5, 0, 255, out=layers)
+        picture[..., :3] = layers
+        picture[..., 3] = 255
+        return picture
+
+    def _draw_tongue(
+        self, layers: NDArray[np.float32], box: Box, pose: Pose, at: NDArray[np.floating]
+    ) -> None:
+        unit = self._size * pose.scale
+        degrees = float(np.degrees(np.arctan2(pose.rotation[1, 0], pose.rotation[0, 0])))
+        centre = pose.to_pixels(at)[:2] - box.origin
+        mask = ellipse_mask(centre, (0.19 * unit, 0.085 * unit), degrees, box.height, box.width)
+        _mix(layers, self._tongue, soften(mask, max(1.0, 0.03 * pose.scale)))
+
+    def _draw_own(self, layers: NDArray[np.float32], box: Box, pose: Pose, gap: float) -> None:
+        assert self._own is not None
+        face, own = self._face, self._own
+        photo = face.pose
+        # Rigid with the skull: the affine part of the change of pose, about the upper lip.
+        linear = (pose.scale * pose.rotation[:2, :2]) @ np.linalg.inv(photo.scale * photo.rotation[:2, :2])
+        before, after = photo.to_pixels(self._seam)[:2], pose.to_pixels(self._seam)[:2]
+        shift = after - box.origin - linear @ (before - own.origin)
+        transform = np.column_stack([linear, shift])
+        size = (box.width, box.height)
+        picture = cv2.warpAffine(
+            own.picture, transform, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+        )
+        mask = cv2.warpAffine(own.above_lower_lip, transform, size, flags=cv2.INTER_LINEAR)
+        # Not opened wider than in the photo: the photo's own pixels down to the lower lip.
+        whole = 1 - float(smoothstep(0.01, 0.06, gap - face.widest_gap))
+        _mix(layers, picture, np.maximum(mask, np.uint8(255 * whole)))
+
+    def _shade(self, layers: NDArray[np.float32], opening: Opening, strength: float) -> None:
+        """Darker near the lips and under the upper one, toward the cavity's colour: toward black teeth turn blue."""
+        unit = self._face.eye_distance
+        light = soften(opening.mask(), max(1.0, 0.035 * unit)).astype(np.float32) * np.float32(1.25 / 255)
+        lowered = np.zeros_like(light)
+        offset = max(1, round(0.03 * unit))
+        lowered[offset:] = light[:-offset]
+        factor = 1 - strength + strength * np.minimum(np.minimum(light, lowered), 1)
+        dark = 0.8 * self._cavity
+        layers -= dark
+        layers *= factor[..., None]
+        layers += dark
+
+
+def _mix(layers: NDArray[np.float32], above: NDArray[np.generic], mask: Mask) -> None:
+    weight = (mask.astype(np.float32) * np.float32(1 / 255))[..., None]
+    layers += (above - layers) * weight
+
+
+def _patch_mean(face: FaceFrame, index: int, radius: int) -> NDArray[np.float64]:
+    rows, columns = face.image.shape[:2]
+    x, y = np.clip(
+        np.round(face.points[index]).astype(int), radius, [columns - 1 - radius, rows - 1 - radius]
+    )
+    return face.image[y - radius : y + radius + 1, x - radius : x + radius + 1].reshape(-1, 3).mean(axis=0)
+
+
+def _own_interior(face: FaceFrame, mouth_box: Box) -> _OwnInterior | None:
+    """The photo's opening, continued under the lips so that it can show where the lips retreat."""
+    rows, columns = face.image.shape[:2]
+    box = Box(
+        max(mouth_box.left, 0),
+        max(mouth_box.top, 0),
+        min(mouth_box.right, columns),
+        min(mouth_box.bottom, rows),
+    )
+    source = face.image[box.top : box.bottom, box.left : box.right]
+    upper = LIP_CURVE @ face.points[list(INNER_UPPER_LIP)] - box.origin
+    lower = LIP_CURVE @ face.points[list(INNER_LOWER_LIP)] - box.origin
+    unit = face.eye_distance
+    inset = max(1, round(0.012 * unit))
+    disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * inset + 1, 2 * inset + 1))
+    known = cv2.erode(polygon_mask(np.concatenate([upper, lower[::-1]]), box.height, box.width), disc)
+    if np.count_nonzero(known > 127) < _SMALLEST_OPENING:
+        return None
+    near = cv2.dilate(known, np.ones((3, 3), np.uint8), iterations=max(3, int(0.16 * unit)))
+    unknown = ((known < 128) & (near > 0)).astype(np.uint8)
+    picture = cv2.inpaint(np.ascontiguousarray(source), unknown, 3, cv2.INPAINT_TELEA)
+    along = (lower[-1] - lower[0]) / np.linalg.norm(lower[-1] - lower[0])
+    up = np.array([along[1], -along[0]]) * 2 * unit
+    mask = polygon_mask(np.concatenate([lower, [lower[-1] + up, lower[0] + up]]), box.height, box.width)
+    mask = cv2.erode(mask, np.ones((3, 3), np.uint8), iterations=inset)
+    return _OwnInterior(picture, soften(mask, max(0.7, 0.008 * unit)), box.origin)

@@ -1,0 +1,76 @@
+"""Frames of a speaking portrait, drawn by warping its photo."""
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.families.portrait.decoder.expression import Expression, ExpressionLimits
+from avatar_cli.families.portrait.decoder.eyes import EyeRegion, WarpedHead
+from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
+from avatar_cli.families.portrait.decoder.head_field import HeadField
+from avatar_cli.families.portrait.decoder.mouth import Mouth
+from avatar_cli.families.portrait.geometry import Pose, moved_pose
+from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
+from avatar_cli.families.portrait.reference import PortraitReference
+
+
+class PortraitRenderer:
+    """Draws one frame after another; a frame depends on its own inputs alone.
+
+    Made for one thread: the process that owns it calls `cv2.setNumThreads(1)` and keeps the BLAS to one
+    thread, since a frame's matrix products are too small to share.
+    """
+
+    def __init__(self, reference: PortraitReference) -> None:
+        """Prepare everything that depends on the photo alone."""
+        face = FaceFrame.of(reference)
+        self._face = face
+        self._canvas = reference.image
+        self._image = cv2.cvtColor(
+            reference.image, cv2.COLOR_RGB2RGBA
+        )  # four channels are remapped twice as fast
+        self._limits = ExpressionLimits(face, reference.rest)
+        self._head = HeadField(face, reference.person)
+        self._eyes = (EyeRegion(face, LEFT_EYE, self._head.grid), EyeRegion(face, RIGHT_EYE, self._head.grid))
+        self._mouth = Mouth(face, self._head.grid)
+        self._resting_mesh = self._points(face.canonical, self._pose(np.zeros(6)))
+        self._resting_anchors = self._points(self._head.anchors, self._pose(np.zeros(6)))
+
+    def render(self, mesh: NDArray[np.float32], latents: NDArray[np.float32]) -> NDArray[np.uint8]:
+        """One frame, uint8 [H, W, 3], RGB, a new array.
+
+        Args:
+            mesh: float32 [478, 3], displacement of the mesh from the photo's own, canonical frame, e.
+            latents: float32 [21], the motion latents the mesh was made from (`latents.CHANNELS`).
+
+        Returns:
+            The canvas with the head redrawn. Where nothing moves it is the photo, bit for bit.
+        """
+        expression = self._limits.apply(mesh, latents)
+        head = self._warp_head(expression)
+        for eye in self._eyes:
+            eye.draw(head, self._image, expression.eyes)
+        moved = (self._points(expression.mesh, head.pose) - self._resting_mesh).astype(np.float32)
+        self._mouth.draw(
+            head.picture, head.box, self._image, head.displacement, moved, expression.mesh, head.pose
+        )
+        frame = self._canvas.copy()
+        box = head.box
+        cv2.cvtColor(head.picture, cv2.COLOR_RGBA2RGB, dst=frame[box.top : box.bottom, box.left : box.right])
+        return frame
+
+    def _warp_head(self, expression: Expression) -> WarpedHead:
+        pose = self._pose(expression.head_motion)
+        moved = (self._points(expression.mesh, pose) - self._resting_mesh).astype(np.float32)
+        anchors = (self._points(self._head.anchors, pose) - self._resting_anchors).astype(np.float32)
+        displacement = self._head.displacement(moved, anchors)
+        source = self._head.source_map(displacement)
+        picture = cv2.remap(self._image, source, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        return WarpedHead(picture, self._head.box, displacement, source, pose)
+
+    def _pose(self, motion: NDArray[np.floating]) -> Pose:
+        return moved_pose(self._face.pose, motion)
+
+    @staticmethod
+    def _points(canonical: NDArray[np.float64], pose: Pose) -> NDArray[np.float64]:
+        return pose.to_pixels(canonical)[:, :2]

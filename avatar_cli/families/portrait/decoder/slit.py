@@ -1,0 +1,162 @@
+"""Patches of the face around an opening, cut into an upper and a lower sheet that move on their own."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.families.portrait.decoder.grid import Box, FieldGrid
+from avatar_cli.families.portrait.decoder.inversion import invert_displacement
+from avatar_cli.families.portrait.decoder.masks import Mask, blend, ellipse_mask, polygon_mask
+from avatar_cli.families.portrait.decoder.spline import smoothstep
+
+_NEWTON_STEPS = 6
+_CORE = 0.62  # of the ellipse: inside it a sheet moves on its own, at its border like the whole head
+
+
+@dataclass(frozen=True)
+class SlitShape:
+    """Where a slit lies in the photo.
+
+    Attributes:
+        centre: float64 [2], px.
+        along: float64 [2], unit vector from its left corner to its right one.
+        length: corner to corner, px.
+        radii: px, half axes of the ellipse in which the sheets differ from the common field.
+        room: px (left, top, right, bottom) by which the moved patch may outgrow the ellipse.
+        step: px between the nodes of its grid.
+    """
+
+    centre: NDArray[np.float64]
+    along: NDArray[np.float64]
+    length: float
+    radii: tuple[float, float]
+    room: tuple[float, float, float, float]
+    step: int
+
+    @property
+    def across(self) -> NDArray[np.float64]:
+        """Unit vector from the upper edge to the lower one."""
+        return np.array([-self.along[1], self.along[0]])
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where the patch of one frame lands: its box moved by whole pixels."""
+
+    shift: NDArray[np.int64]  # (x, y)
+    box: Box
+
+
+class SlitPatch:
+    """The grid of one slit, its ellipse, and the steps from two forward fields to one picture."""
+
+    def __init__(self, shape: SlitShape, head_grid: FieldGrid) -> None:
+        """Prepare the patch inside the grid of the common field."""
+        self.shape = shape
+        across = shape.across
+        radius_x, radius_y = shape.radii
+        reach_x = np.hypot(shape.along[0] * radius_x, across[0] * radius_y)
+        reach_y = np.hypot(shape.along[1] * radius_x, across[1] * radius_y)
+        left, top, right, bottom = shape.room
+        x, y = shape.centre
+        self.box = Box(
+            left=int(np.floor(x - reach_x - left)),
+            top=int(np.floor(y - reach_y - top)),
+            right=int(np.ceil(x + reach_x + right)),
+            bottom=int(np.ceil(y + reach_y + bottom)),
+        )
+        self.grid = FieldGrid(self.box, shape.step)
+        offset = self.grid.nodes - shape.centre
+        radius = np.hypot(offset @ shape.along / radius_x, offset @ across / radius_y)
+        size = (self.grid.rows, self.grid.columns)
+        self.weight = (1 - smoothstep(_CORE, 1.0, radius)).reshape(*size, 1).astype(np.float32)
+        self._head_indices = head_grid.index_of(self.grid.nodes).reshape(*size, 2)
+        self._head_grid = head_grid
+
+    def common(self, head_displacement: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The common field at the nodes of the patch [rows, columns, 2], px."""
+        return self._head_grid.sample(head_displacement, self._head_indices)
+
+    def place(self, mean_displacement: NDArray[np.floating]) -> Placement:
+        """Let the patch travel with the face: a patch that stood still would cut a moved mouth."""
+        shift = np.round(mean_displacement).astype(np.int64)
+        x, y = int(shift[0]), int(shift[1])
+        box = Box(self.box.left + x, self.box.top + y, self.box.right + x, self.box.bottom + y)
+        return Placement(shift, box)
+
+    def below(self, curve: NDArray[np.floating], along: NDArray[np.floating], blur: float) -> Mask:
+        """Mask of everything below `curve` [N, 2] (patch px), extended straight beyond its ends."""
+        far = 4 * self.shape.length
+        down = np.array([-along[1], along[0]]) * far
+        outward = along * far
+        border = [
+            curve[0] - outward,
+            *curve,
+            curve[-1] + outward,
+            curve[-1] + outward + down,
+            curve[0] - outward + down,
+        ]
+        return polygon_mask(np.array(border), self.box.height, self.box.width, blur)
+
+    def picture(
+        self,
+        image: NDArray[np.uint8],
+        fields: tuple[NDArray[np.float32], NDArray[np.float32]],
+        placement: Placement,
+        lower_mask: Mask,
+    ) -> NDArray[np.uint8]:
+        """Draw `image` [H, W, 4] through the upper and lower forward fields; `lower_mask` 255 takes the lower.
+
+        Only the rows in which a sheet is seen are drawn from it.
+        """
+        shift = placement.shift.astype(np.float32)
+        rows = len(lower_mask)
+        with_upper = np.flatnonzero(lower_mask.min(axis=1) < 255)
+        with_lower = np.flatnonzero(lower_mask.max(axis=1) > 0)
+        end_upper = int(with_upper[-1]) + 1 if len(with_upper) else 0
+        first_lower = int(with_lower[0]) if len(with_lower) else rows
+        picture = np.empty((rows, self.box.width, 4), np.uint8)
+        if end_upper > 0:
+            picture[:end_upper] = self._sheet(image, fields[0] - shift, 0, end_upper)
+        if first_lower < rows:
+            lower = self._sheet(image, fields[1] - shift, first_lower, rows)
+            shared = end_upper - first_lower
+            if shared > 0:
+                mixed = slice(first_lower, end_upper)
+                picture[mixed] = blend(picture[mixed], lower[:shared], lower_mask[mixed])
+            picture[max(end_upper, first_lower) :] = lower[max(shared, 0) :]
+        return picture
+
+    def _sheet(
+        self, image: NDArray[np.uint8], forward: NDArray[np.float32], first_row: int, end_row: int
+    ) -> NDArray[np.uint8]:
+        backward = invert_displacement(forward, self.grid.step, _NEWTON_STEPS)
+        source = self.grid.source_map(backward, first_row, end_row)
+        return cv2.remap(image, source, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+
+    def paste(
+        self,
+        target: NDArray[np.uint8],
+        target_box: Box,
+        picture: NDArray[np.uint8],
+        placement: Placement,
+        ellipse: tuple[NDArray[np.floating], tuple[float, float], float],
+    ) -> None:
+        """Blend the picture into `target` inside an ellipse (centre in patch px, radii, degrees).
+
+        Outside it both sheets equal the common field. Whole boxes must not be pasted: those of the two eyes
+        overlap, and one eye would undo the other's blink.
+        """
+        mask = cv2.blur(ellipse_mask(*ellipse, self.box.height, self.box.width), (7, 7))
+        box = placement.box
+        left, top = max(box.left, target_box.left), max(box.top, target_box.top)
+        right, bottom = min(box.right, target_box.right), min(box.bottom, target_box.bottom)
+        if left >= right or top >= bottom:
+            return
+        inside = (slice(top - box.top, bottom - box.top), slice(left - box.left, right - box.left))
+        region = target[
+            top - target_box.top : bottom - target_box.top, left - target_box.left : right - target_box.left
+        ]
+        region[...] = blend(region, picture[inside], mask[inside])

@@ -1,0 +1,116 @@
+"""Drawn rows of teeth for photos that show none, in the colours of the photo."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.families.portrait.decoder.spline import smoothstep
+from avatar_cli.families.portrait.geometry import Pose
+
+_STANDARD_MOUTH = 0.52  # e: mouth width the sizes below were taken for
+_HALF_WIDTH = 0.42  # e, half the texture
+_HEIGHT = 0.24  # e, whole texture
+# Right half of each row: outer edge of each tooth from the middle line and its height, e.
+_UPPER = ((0.082, 0.108), (0.146, 0.099), (0.212, 0.106), (0.270, 0.092), (0.320, 0.080))
+_LOWER = ((0.050, 0.085), (0.105, 0.087), (0.163, 0.088), (0.220, 0.080))
+_LOWER_SHADE = 0.66
+_NECK_OF_UPPER = 0.02  # e from the top of the texture
+
+
+@dataclass(frozen=True)
+class ToothRow:
+    """A row of teeth seen from the front.
+
+    Attributes:
+        texture: float32 [h, w, 4], RGB premultiplied by alpha, 0..255 and 0..1.
+        density: texture px of 1 e.
+        edge: row of the biting edge of the front teeth, texture px.
+    """
+
+    texture: NDArray[np.float32]
+    density: float
+    edge: float
+
+    def draw(
+        self,
+        onto: NDArray[np.float32],
+        origin: NDArray[np.floating],
+        pose: Pose,
+        edge_at: NDArray[np.floating],
+    ) -> None:
+        """Lay the row over `onto` [h, w, 3] (top left pixel `origin`), its edge at canonical point `edge_at`."""
+        scale = pose.scale / self.density
+        across = pose.rotation[:2, 0] * scale
+        down = pose.rotation[:2, 1] * scale
+        middle = self.texture.shape[1] / 2
+        start = pose.to_pixels(edge_at)[:2] - origin - across * middle - down * self.edge
+        transform = np.stack([across, down, start], axis=1)
+        size = (onto.shape[1], onto.shape[0])
+        placed = cv2.warpAffine(self.texture, transform, size, flags=cv2.INTER_LINEAR)
+        onto *= 1 - placed[..., 3:]
+        onto += placed[..., :3]
+
+
+def tooth_colour(skin: NDArray[np.floating]) -> NDArray[np.float64]:
+    """RGB of the front teeth for the skin's RGB (0..255).
+
+    Measured on smiling photos: red as the skin's (higher on dark skin), green and blue drawn to neutral. A
+    photo without colour gets grey teeth.
+    """
+    red, green, blue = np.asarray(skin, np.float64) + 1e-3
+    luma = float(np.dot(skin, (0.299, 0.587, 0.114)))
+    red = max(red, luma)
+    bright = min(245.0, red * (1 + 0.5 * max(0.0, 1 - red / 210)))
+    neutral = np.array([1.0, 1 - 0.25 * (1 - green / red), 1 - 0.32 * (1 - blue / red)])
+    return bright * neutral * np.array([0.95, 0.92, 0.87])
+
+
+def upper_row(colour: NDArray[np.floating], mouth_width: float, density: float) -> ToothRow:
+    """Upper teeth; `mouth_width` in e, `density` texture px a e."""
+    size = mouth_width / _STANDARD_MOUTH
+    texture = _row(_UPPER, colour, size, density, shade=1.0)
+    return ToothRow(texture, density, (_NECK_OF_UPPER + _UPPER[0][1] * size) * density)
+
+
+def lower_row(colour: NDArray[np.floating], mouth_width: float, density: float) -> ToothRow:
+    """Lower teeth, darker because the upper lip shades them."""
+    size = mouth_width / _STANDARD_MOUTH
+    texture = _row(_LOWER, colour, size, density, shade=_LOWER_SHADE)[::-1].copy()
+    return ToothRow(texture, density, len(texture) - (_NECK_OF_UPPER + _LOWER[0][1] * size) * density)
+
+
+def _row(
+    teeth: tuple[tuple[float, float], ...],
+    colour: NDArray[np.floating],
+    size: float,
+    density: float,
+    shade: float,
+) -> NDArray[np.float32]:
+    columns, rows = int(2 * _HALF_WIDTH * density), int(_HEIGHT * density)
+    x = np.abs((np.arange(columns) + 0.5) / density - columns / (2 * density))[None, :]
+    y = ((np.arange(rows) + 0.5) / density - _NECK_OF_UPPER)[:, None]
+    colours = np.zeros((rows, columns, 3))
+    alpha = np.zeros((rows, columns))
+    inner = 0.0
+    for outer, height in teeth:
+        left, right, tall = inner * size, outer * size, height * size
+        middle, half = (left + right) / 2, (right - left) / 2
+        across = (x - middle) / half
+        # A biting edge is flat in the middle and rounds off at the corners of the tooth.
+        edge = tall * (1 - 0.10 * np.abs(across) ** 3)
+        cover = np.clip((1 - np.abs(across)) * half * density + 0.25, 0, 1)
+        cover = cover * np.clip((edge - y) * density / 1.2 + 0.5, 0, 1)
+        along = np.clip(y / tall, 0, 1)
+        body = (1 - 0.16 * np.abs(across) ** 2.2) * (0.86 + 0.14 * np.clip(2.2 * along, 0, 1))
+        body = body * (1 - 0.12 * smoothstep(0.75, 1.0, along))
+        # Teeth beside the front ones stand deeper in the arch and get less light.
+        arch = max(0.22, 1 - 1.15 * (middle / (0.36 * size)) ** 2)
+        inside = cover > alpha
+        colours[inside] = (body * arch * shade)[inside, None] * colour
+        alpha = np.maximum(alpha, cover)
+        inner = outer + 0.001
+    sigma = max(0.6, 0.010 * density)
+    texture = np.dstack([colours * alpha[..., None], alpha]).astype(np.float32)
+    return cv2.GaussianBlur(texture, (0, 0), sigma)
