@@ -45,7 +45,7 @@ class Channel(Generic[Item]):
     def put(self, item: Item) -> None:
         """Add an item; waits while the channel is full. Raises the error that ended the channel."""
         with self._lock:
-            while len(self._items) >= self._capacity and self._error is None:
+            while len(self._items) >= self._capacity and not self._closed and self._error is None:
                 self._not_full.wait()
             if self._error is not None:
                 raise self._error
@@ -58,6 +58,7 @@ class Channel(Generic[Item]):
         """No more items: readers get what is left, then their iteration ends."""
         with self._lock:
             self._closed = True
+            self._not_full.notify_all()
             self._not_empty.notify_all()
 
     def fail(self, error: BaseException) -> None:

@@ -5,10 +5,11 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from avatar_cli.protocol.events import EventSink, Interval, Memory, now
 
-_RUSAGE_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes of one unit of ru_maxrss
+_STATUS = Path("/proc/self/status")
 
 
 @contextmanager
@@ -23,8 +24,15 @@ def interval(emit: EventSink, name: str, chunk: str = "", rank: int = 0) -> Iter
 
 def memory_peaks(rank: int = 0) -> Memory:
     """Highest resident size of this process so far, and of tensors on its GPU (0 without one), in bytes."""
-    host_peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RUSAGE_UNIT
     torch = sys.modules.get("torch")  # a process that never imported it has nothing on a GPU
     on_gpu = torch is not None and torch.cuda.is_available()
     device_peak = torch.cuda.max_memory_allocated() if torch is not None and on_gpu else 0
-    return Memory(rank, host_peak, device_peak)
+    return Memory(rank, _host_peak(), device_peak)
+
+
+def _host_peak() -> int:
+    if not _STATUS.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # bytes on macOS
+    # Not ru_maxrss here: on Linux a child starts with the peak of the process that forked it.
+    (line,) = (line for line in _STATUS.read_text().splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) * 1024

@@ -48,7 +48,8 @@ def shifted(schedule: Tensor, shift: float) -> Tensor:
     shift > 1 spends fewer steps near the noise, shift < 1 more. The same formula written for the noise
     level 1 - t, as in Esser et al. (arXiv 2403.03206, section 5.3.2), with their shift s is 1 / s here.
     """
-    return shift * schedule / (1 + (shift - 1) * schedule)
+    t = schedule.double()  # in single precision the end may come out beside 1
+    return (shift * t / (1 + (shift - 1) * t)).to(schedule.dtype)
 
 
 def chunk_noise(shape: tuple[int, ...], job_seed: int, chunk: Chunk, device: torch.device) -> Tensor:

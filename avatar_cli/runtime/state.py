@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
@@ -57,7 +58,10 @@ class RollingState:
     def save(self, path: Path) -> None:
         """Write one safetensors file; a reader sees the old one or the new one, also after a crash."""
         partial = path.with_name(f".{path.name}.partial")
-        tensors = {name: tensor.detach().cpu().clone() for name, tensor in self._named()}
+        tensors = {
+            name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+            for name, tensor in self._named()
+        }
         counters = {"seed": self.seed, "next_chunk": self.next_chunk, "next_frame": self.next_frame}
         save_file(tensors, partial, {COUNTERS_KEY: json.dumps(counters)})
         with partial.open("rb") as file:
