@@ -40,7 +40,7 @@ def probe_image(path: Path) -> ImageInfo:
     with _opened(path) as image:
         width, height = image.size
         lying = image.getexif().get(_ORIENTATION_TAG) in _LYING_ORIENTATIONS
-        image.draft(None, (width // 8, height // 8))  # has an effect on JPEG only
+        image.draft(None, (width // 8 or 1, height // 8 or 1))  # has an effect on JPEG only
         image.load()
     return ImageInfo(height, width) if lying else ImageInfo(width, height)
 
@@ -79,17 +79,8 @@ def parse_colour(text: str) -> Rgb:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Image.Image]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            image = Image.open(path)
-    except Image.DecompressionBombError as error:
-        raise _too_large(path) from error
-    except UnidentifiedImageError as error:
-        raise InputError(_unidentified(path)) from error
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror or error}): check the name.") from error
-    with image:
+    with warnings.catch_warnings(), _open(path) as image:
+        warnings.simplefilter("ignore")  # Pillow's remarks on odd metadata
         if image.format not in ACCEPTED:
             raise InputError(
                 f"{path} is a {image.format} picture, which avatar does not read: save it as JPEG or PNG."
@@ -99,7 +90,26 @@ def _opened(path: Path) -> Iterator[Image.Image]:
         try:
             yield image
         except (OSError, SyntaxError, ValueError) as error:
-            raise InputError(f"{path} is damaged ({error}): save or download it again.") from error
+            raise _damaged(path, error) from error
+
+
+def _open(path: Path) -> Image.Image:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return Image.open(path)
+    except Image.DecompressionBombError as error:
+        raise _too_large(path) from error
+    except UnidentifiedImageError as error:
+        raise InputError(_unidentified(path)) from error
+    except OSError as error:
+        if error.errno is None:  # not the system's: Pillow's word for a broken header
+            raise _damaged(path, error) from error
+        raise InputError(f"{path} cannot be read ({error.strerror}): check the name.") from error
+
+
+def _damaged(path: Path, error: Exception) -> InputError:
+    return InputError(f"{path} is damaged ({error}): save or download it again.")
 
 
 def _too_large(path: Path) -> InputError:

@@ -88,7 +88,10 @@ def probe_mp4(path: Path) -> Mp4Facts:
     heard = [(int(row[2]), int(row[3])) for row in rows if int(row[0]) == 1]
     return Mp4Facts(
         VideoTrack(
-            *video.group(1, 2, 3, 4),
+            codec=video[1],
+            tag=video[2],
+            pixels=video[3],
+            colour=video[4],
             width=int(video[5]),
             height=int(video[6]),
             times=tuple(pts * bases[0] for pts, _length, _key in shown),
@@ -96,7 +99,8 @@ def probe_mp4(path: Path) -> Mp4Facts:
             keyframes=tuple(index for index, (_pts, _length, key) in enumerate(shown) if key),
         ),
         SoundTrack(
-            *sound.group(1, 2),
+            codec=sound[1],
+            tag=sound[2],
             rate=int(sound[3]),
             channels=_CHANNELS[sound[4]],
             start=max(heard[0][0], 0) * bases[1],  # what lies before zero is priming, which no player plays
@@ -111,16 +115,19 @@ def decoding_fault(path: Path) -> str | None:
 
 
 def read_frames(path: Path) -> Iterator[npt.NDArray[np.uint8]]:
-    """Every frame in order, RGB uint8 [H, W, 3], converted from the colour space that the file is tagged with."""
+    """Every frame in order, RGB uint8 [H, W, 3], converted by the colour tags of the file."""
     video = probe_mp4(path).video
     frames = ffmpeg.output(
         _tracks(path)[0], "pipe:1", format="rawvideo", pix_fmt="rgb24", fps_mode="passthrough"
     )
     child = _run(frames)
-    with child.stdout as stream:
-        while data := stream.read(video.width * video.height * 3):
+    try:
+        while data := child.stdout.read(video.width * video.height * 3):
             yield np.frombuffer(data, np.uint8).reshape(video.height, video.width, 3)
-    _check(child, path)
+        _check(child, path)
+    finally:
+        child.kill()
+        child.stdout.close()
 
 
 def read_sound(path: Path) -> npt.NDArray[np.float32]:
