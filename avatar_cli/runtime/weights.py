@@ -7,11 +7,11 @@ index, as published models have it.
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -19,6 +19,9 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from avatar_cli.protocol.errors import EnvironmentProblem
+
+if TYPE_CHECKING:
+    from torch.distributed.tensor import DTensor
 
 CONFIG_KEY = "config"
 INDEX_SUFFIX = ".safetensors.index.json"
@@ -76,15 +79,26 @@ def load_whole(network: nn.Module, checkpoint: Checkpoint, device: torch.device)
 
     Raises EnvironmentProblem where a file is missing or broken, or does not fit the network.
     """
-    _load(network, checkpoint, device, sharded=False)
+    _load(network, checkpoint, lambda stored, target: _read_whole(stored, target, device))
+    rebuild_buffers(network, device)
 
 
-def load_shards(network: nn.Module, checkpoint: Checkpoint, device: torch.device) -> None:
+def load_shards(
+    network: nn.Module, checkpoint: Checkpoint, resting: torch.device, compute: torch.device
+) -> None:
     """Like `load_whole` for a network whose parameters are DTensors; reads only this rank's slices.
 
-    `device` is where shards and buffers rest between forwards: the CPU where shards are offloaded.
+    Shards lie on the device `resting`, buffers on `compute`.
     """
-    _load(network, checkpoint, device, sharded=True)
+    from torch.distributed.tensor import DTensor
+
+    def read(stored: Any, target: Tensor) -> Tensor:
+        if isinstance(target, DTensor):
+            return _read_shard(stored, target, resting)
+        return _read_whole(stored, target, compute)
+
+    _load(network, checkpoint, read)
+    rebuild_buffers(network, compute)
 
 
 def rebuild_buffers(network: nn.Module, device: torch.device) -> None:
@@ -102,63 +116,54 @@ def rebuild_buffers(network: nn.Module, device: torch.device) -> None:
             raise RuntimeError(f"buffer {name} has no values: its module needs rebuild_buffers(device)")
 
 
-def _load(network: nn.Module, checkpoint: Checkpoint, device: torch.device, *, sharded: bool) -> None:
-    expected = network.state_dict()
+def _load(network: nn.Module, checkpoint: Checkpoint, read: Callable[[Any, Tensor], Tensor]) -> None:
+    targets = network.state_dict()
     files = checkpoint.files()
-    _compare_names(set(expected), set(files), checkpoint.path)
+    _compare_names(set(targets), set(files), checkpoint.path)
     loaded: dict[str, Tensor] = {}
     with ExitStack() as stack:
         opened = {path: stack.enter_context(_opened(path)) for path in sorted(set(files.values()))}
-        for name, target in expected.items():
+        for name, target in targets.items():
             path = files[name]
-            loaded[name] = _read(opened[path], name, target, device, path, sharded=sharded)
+            try:
+                stored = opened[path].get_slice(name)
+                _compare_shapes(stored.get_shape(), list(target.shape), name, path)
+                loaded[name] = read(stored, target)
+            except SafetensorError as error:
+                raise EnvironmentProblem(
+                    f"tensor {name} in {path} cannot be read ({error}); {REINSTALL}"
+                ) from error
     network.load_state_dict(loaded, strict=True, assign=True)
     network.requires_grad_(False)
-    rebuild_buffers(network, device)
 
 
-def _read(file: Any, name: str, target: Tensor, device: torch.device, path: Path, *, sharded: bool) -> Tensor:
-    try:
-        stored = file.get_slice(name)
-        shape = tuple(stored.get_shape())
-        if shape != tuple(target.shape):
-            raise EnvironmentProblem(
-                f"tensor {name} in {path} has the shape {list(shape)}, but the network needs "
-                f"{list(target.shape)}; {REINSTALL}"
-            )
-        if sharded and _is_dtensor(target):
-            return _read_shard(stored, target, device)
-        # A copy in fresh, aligned memory: what the file maps may be aligned to eight bytes only, and vector
-        # units sum differently from there.
-        return stored[...].to(device=device, dtype=target.dtype, copy=True)
-    except SafetensorError as error:
-        raise EnvironmentProblem(f"tensor {name} in {path} cannot be read ({error}); {REINSTALL}") from error
+def _read_whole(stored: Any, target: Tensor, device: torch.device) -> Tensor:
+    # A copy in fresh, aligned memory: what the file maps may be aligned to eight bytes only, and vector units
+    # sum differently from there.
+    return stored[...].to(device=device, dtype=target.dtype, copy=True)
 
 
-def _read_shard(stored: Any, target: Any, device: torch.device) -> Tensor:
+def _read_shard(stored: Any, target: "DTensor", device: torch.device) -> Tensor:
     from torch.distributed.tensor import DTensor
     from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
 
-    shape, offset = compute_local_shape_and_global_offset(target.shape, target.device_mesh, target.placements)
+    mesh, placements = target.device_mesh, target.placements
+    shape, offset = compute_local_shape_and_global_offset(target.shape, mesh, placements)
     if 0 in shape:  # fewer rows than ranks: this rank has none
         local = torch.empty(shape, dtype=target.dtype, device=device)
     else:
         index = tuple(slice(start, start + size) for start, size in zip(offset, shape, strict=True))
         local = stored[index].to(device=device, dtype=target.dtype, copy=True)
     return DTensor.from_local(
-        local,
-        target.device_mesh,
-        target.placements,
-        run_check=False,
-        shape=target.shape,
-        stride=target.stride(),
+        local, mesh, placements, run_check=False, shape=target.shape, stride=target.stride()
     )
 
 
-def _is_dtensor(tensor: Tensor) -> bool:
-    from torch.distributed.tensor import DTensor
-
-    return isinstance(tensor, DTensor)
+def _compare_shapes(stored: list[int], needed: list[int], name: str, path: Path) -> None:
+    if stored != needed:
+        raise EnvironmentProblem(
+            f"tensor {name} in {path} has the shape {stored}, but the network needs {needed}; {REINSTALL}"
+        )
 
 
 def _compare_names(expected: set[str], stored: set[str], path: Path) -> None:

@@ -1,0 +1,157 @@
+"""One rank of the tests of ShardedResidency: writes what it saw as JSON, and its outputs as safetensors.
+
+Usage: sharded_job.py FOLDER, with RANK and WORLD_SIZE in the environment.
+"""
+
+import gc
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import torch
+import torch.distributed as dist
+from safetensors.torch import save_file
+from tiny_network import TinyNetwork, tiny_module
+from torch import Tensor
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import DTensor
+
+from avatar_cli.protocol.errors import EnvironmentProblem
+from avatar_cli.protocol.events import Event, Interval
+from avatar_cli.runtime.residency import resident
+from avatar_cli.runtime.residency.sharded import Keep, ShardedResidency
+
+TIME = torch.tensor(0.3)
+
+
+def live_bytes() -> int:
+    """Bytes of all tensors that Python can reach, each storage once."""
+    gc.collect()
+    storages = {}
+    for tensor in gc.get_objects():
+        if type(tensor) in (Tensor, torch.nn.Parameter) and not tensor.is_meta:
+            storage = tensor.untyped_storage()
+            storages[storage.data_ptr()] = storage.nbytes()
+    return sum(storages.values())
+
+
+def local_bytes(network: TinyNetwork) -> int:
+    """Bytes of this rank's shards."""
+    return sum(parameter.to_local().nbytes for parameter in network.parameters())
+
+
+def rounds(residency: ShardedResidency, x: Tensor, count: int) -> list[Tensor]:
+    """Some stages of three steps and a prefill each; the outputs of the last one."""
+    outputs: list[Tensor] = []
+    for _ in range(count):
+        with resident(residency) as (network,):
+            prefilled = network.prefill(x)
+            outputs = [prefilled, *(network(x + step, TIME) for step in range(3))]
+    return outputs
+
+
+def memory_over_a_stage(residency: ShardedResidency, x: Tensor) -> dict[str, int]:
+    """Live bytes before a stage, between two of its steps, and after it."""
+    rounds(residency, x, 1)
+    before = live_bytes()
+    residency.enter()
+    residency.network(x, TIME)
+    within = live_bytes()
+    residency.leave()
+    return {"before": before, "within": within, "after": live_bytes()}
+
+
+def growth(residency: ShardedResidency, x: Tensor) -> dict[str, int]:
+    """Objects and resident bytes that 200 forwards add to what 20 have made."""
+    rounds(residency, x, 5)
+    gc.collect()
+    objects, memory = len(gc.get_objects()), psutil.Process().memory_info().rss
+    rounds(residency, x, 50)
+    gc.collect()
+    return {
+        "objects": len(gc.get_objects()) - objects,
+        "bytes": psutil.Process().memory_info().rss - memory,
+    }
+
+
+def gathered(network: TinyNetwork) -> list[bool]:
+    """Whether full parameters of root and blocks are there, or on their way."""
+    groups = [part._get_fsdp_state()._fsdp_param_group for part in (network, *network.blocks)]
+    return [group.is_unsharded or group._all_gather_result is not None for group in groups]
+
+
+def switching(
+    first: ShardedResidency, second: ShardedResidency, x: Tensor
+) -> tuple[dict[str, Any], list[Tensor]]:
+    """Two models that take turns, the last step of each bringing in the next one."""
+    seen: dict[str, Any] = {}
+    outputs: list[Tensor] = []
+    for outgoing, incoming in [(first, second), (second, first)] * 2:
+        with resident(outgoing) as (network,):
+            network(x, TIME)
+            seen["during"] = gathered(incoming.network)
+            outgoing.prefetch(incoming)
+            outputs.append(network(x + 1, TIME))
+            seen["prefetched"] = gathered(incoming.network)
+        seen["left"] = gathered(outgoing.network)
+        with resident(incoming) as (network,):
+            outputs.append(network(x, TIME))
+            seen["not again"] = gathered(outgoing.network)
+    return seen, outputs
+
+
+def refusal(make: Callable[[], Any]) -> str:
+    """What a residency says when it cannot be made."""
+    try:
+        make()
+    except EnvironmentProblem as error:
+        return error.message
+    return "nothing"
+
+
+def main(folder: Path) -> None:
+    torch.set_num_threads(1)
+    rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=world)
+    mesh = init_device_mesh("cpu", (world,))
+    events: list[Event] = []
+
+    def record(event: Event) -> None:
+        if len(events) < 4:  # a full list would be growth
+            events.append(event)
+
+    module = tiny_module(folder / "first.safetensors", name="first")
+    other = tiny_module(folder / "second.safetensors", name="second")
+    x = torch.randn(1, 7, 5, generator=torch.Generator().manual_seed(5))
+    seen: dict[str, Any] = {}
+    outputs: dict[str, Tensor] = {}
+    with torch.no_grad():
+        hold = ShardedResidency(module, mesh, record, Keep.HOLD)
+        seen["placements"] = sorted({str(parameter.placements) for parameter in hold.network.parameters()})
+        seen["distributed"] = all(isinstance(parameter, DTensor) for parameter in hold.network.parameters())
+        seen["local bytes"] = local_bytes(hold.network)
+        hold.leave()  # before anything ran
+        stream = ShardedResidency(module, mesh, record, Keep.STREAM)
+        second = ShardedResidency(other, mesh, record, Keep.STREAM, streams_of=stream)
+        for name, residency in (("hold", hold), ("stream", stream)):
+            for step, output in enumerate(rounds(residency, x, 3)):
+                outputs[f"{name} {step}"] = output
+            seen[f"memory {name}"] = memory_over_a_stage(residency, x)
+            seen[f"growth {name}"] = growth(residency, x)
+        seen["switching"], switched = switching(stream, second, x)
+        outputs |= {f"switching {number}": output for number, output in enumerate(switched)}
+        seen["refusal"] = refusal(
+            lambda: ShardedResidency(tiny_module(folder / "wrong.safetensors"), mesh, record, Keep.HOLD)
+        )
+    seen["events"] = [[event.name, event.rank] for event in events if isinstance(event, Interval)]
+    (folder / f"rank{rank}.json").write_text(json.dumps(seen))
+    save_file(outputs, folder / f"rank{rank}.safetensors")
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

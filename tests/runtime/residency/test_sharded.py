@@ -1,0 +1,131 @@
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tiny_network import CONFIG, random_network, tiny_module, write_tiny_checkpoint
+from torch import Tensor
+
+from avatar_cli.runtime.residency import PlainResidency
+from avatar_cli.runtime.weights import save_checkpoint
+
+RANKS = 2
+JOB = Path(__file__).parent / "sharded_job.py"
+ROOT = Path(__file__).parents[3]
+TIME = torch.tensor(0.3)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What every rank saw and computed, and what one process computes."""
+
+    seen: list[dict[str, Any]]
+    outputs: list[dict[str, Tensor]]
+    expected: dict[str, Tensor]
+    full_bytes: int
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("sharded")
+    write_tiny_checkpoint(folder / "first.safetensors", seed=1)
+    write_tiny_checkpoint(folder / "second.safetensors", seed=2)
+    wrong = {**random_network().state_dict(), "head.weight": torch.zeros(5, 21)}
+    save_checkpoint(folder / "wrong.safetensors", wrong, CONFIG)
+    ranks = [start_rank(rank, folder) for rank in range(RANKS)]
+    messages = [process.communicate(timeout=120)[0] for process in ranks]
+    assert [process.returncode for process in ranks] == [0] * RANKS, "\n".join(messages)
+    networks = {
+        name: PlainResidency(
+            tiny_module(folder / f"{name}.safetensors"), torch.device("cpu"), lambda event: None
+        )
+        for name in ("first", "second")
+    }
+    first, second = networks["first"].network, networks["second"].network
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with torch.no_grad():
+        x = torch.randn(1, 7, 5, generator=torch.Generator().manual_seed(5))
+        stage = [first.prefill(x), *(first(x + step, TIME) for step in range(3))]
+        turns = [first(x + 1, TIME), second(x, TIME), second(x + 1, TIME), first(x, TIME)] * 2
+    torch.set_num_threads(threads)
+    expected = {f"{keep} {step}": output for keep in ("hold", "stream") for step, output in enumerate(stage)}
+    expected |= {f"switching {number}": output for number, output in enumerate(turns)}
+    return Run(
+        seen=[json.loads((folder / f"rank{rank}.json").read_text()) for rank in range(RANKS)],
+        outputs=[load_file(folder / f"rank{rank}.safetensors") for rank in range(RANKS)],
+        expected=expected,
+        full_bytes=sum(parameter.nbytes for parameter in first.parameters()),
+    )
+
+
+def start_rank(rank: int, folder: Path) -> subprocess.Popen[str]:
+    environment = os.environ | {
+        "RANK": str(rank),
+        "WORLD_SIZE": str(RANKS),
+        "OMP_NUM_THREADS": "1",
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{JOB.parents[1]}",
+    }
+    return subprocess.Popen(
+        [sys.executable, str(JOB), str(folder)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def test_every_rank_computes_bit_for_bit_what_one_process_computes(run: Run):
+    for outputs in run.outputs:
+        assert outputs.keys() == run.expected.keys()
+        for name, expected in run.expected.items():
+            assert torch.equal(outputs[name], expected), name
+
+
+def test_each_rank_reads_its_part_of_every_parameter(run: Run):
+    assert all(seen["distributed"] for seen in run.seen)
+    assert [seen["placements"] for seen in run.seen] == [["(Shard(dim=0),)"]] * RANKS
+    assert sum(seen["local bytes"] for seen in run.seen) == run.full_bytes
+    assert all(seen["local bytes"] < 0.55 * run.full_bytes for seen in run.seen)
+
+
+def test_holding_keeps_the_full_parameters_until_leave_and_streaming_does_not(run: Run):
+    for seen in run.seen:
+        hold, stream = seen["memory hold"], seen["memory stream"]
+        assert hold["within"] - hold["before"] >= run.full_bytes
+        assert stream["within"] - stream["before"] < 0.1 * run.full_bytes
+        for memory in (hold, stream):
+            assert memory["after"] == memory["before"]
+
+
+def test_nothing_grows_over_two_hundred_forwards(run: Run):
+    for seen in run.seen:
+        for name in ("growth hold", "growth stream"):
+            assert seen[name]["objects"] < 20
+            assert seen[name]["bytes"] < 2_000_000
+
+
+def test_the_last_step_of_a_model_brings_in_root_and_first_block_of_the_next(run: Run):
+    for seen in run.seen:
+        assert seen["switching"]["during"] == [False] * 4
+        assert seen["switching"]["prefetched"] == [True, True, False, False]
+        assert seen["switching"]["left"] == [False] * 4
+        assert seen["switching"]["not again"] == [False] * 4
+
+
+def test_entering_and_leaving_are_events(run: Run):
+    for rank, seen in enumerate(run.seen):
+        names = ["load first", "leave first", "load first", "load second"]
+        assert seen["events"] == [[name, rank] for name in names]
+
+
+def test_a_checkpoint_that_does_not_fit_is_refused_on_every_rank(run: Run):
+    for seen in run.seen:
+        assert "tensor head.weight" in seen["refusal"]
+        assert "wrong.safetensors" in seen["refusal"]
