@@ -1,0 +1,1 @@
+"""`make bench`: measures the figures of docs/performance.md by running the command as a user does."""

@@ -1,0 +1,69 @@
+"""Whether the borders between chunks can be seen: jumps across them against the jumps inside."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating]
+
+INSIDE_QUANTILE = 0.95
+
+
+@dataclass(frozen=True)
+class SeamFigures:
+    """Jumps across borders in units of the 95th percentile of those inside chunks, the mean over channels.
+
+    Attributes:
+        position: Median of |x[t] - x[t-1]| at borders.
+        position_above: Share of borders above that percentile; 0.05 where borders are like any other frame.
+        velocity: Median of the second difference at borders.
+        velocity_above: Its share above the percentile.
+        borders: How many there were.
+    """
+
+    position: float
+    position_above: float
+    velocity: float
+    velocity_above: float
+    borders: int
+
+
+def chunk_borders(frames: int, chunk_frames: int, interpolated_frames: int) -> list[int]:
+    """First frames of all chunks but the first; N chunks and I chunks of these lengths take turns."""
+    borders = []
+    start, lengths = 0, (chunk_frames, interpolated_frames)
+    while start < frames:
+        for length in lengths:
+            start += length
+            if length > 0 and start < frames:
+                borders.append(start)
+    return borders
+
+
+def seam_figures(curves: Floats, borders: list[int]) -> SeamFigures:
+    """Figures for curves [T, C] in any units, chunks beginning at `borders`; still channels are left out."""
+    moving = curves[:, np.ptp(curves, axis=0) > 0]
+    steps = _relative_jumps(np.diff(moving, axis=0), borders)
+    bends = _relative_jumps(np.diff(moving, n=2, axis=0), borders)
+    return SeamFigures(
+        position=float(np.median(steps, axis=0).mean()),
+        position_above=float((steps > 1).mean()),
+        velocity=float(np.median(bends, axis=0).mean()),
+        velocity_above=float((bends > 1).mean()),
+        borders=len(borders),
+    )
+
+
+def _relative_jumps(differences: Floats, borders: list[int]) -> Floats:
+    """Size at borders over its 95th percentile elsewhere, [B, C], of first or second differences [T', C].
+
+    Row t - 1 holds the step into frame t, or the change of velocity around it.
+    """
+    rows = np.array([border for border in borders if border <= len(differences)]) - 1
+    size = np.abs(differences)
+    inside = np.ones(len(size), bool)
+    # A second difference touches three frames, so two rows see the border.
+    inside[np.concatenate([rows, rows - 1])] = False
+    scale = np.quantile(size[inside], INSIDE_QUANTILE, axis=0)
+    return np.asarray(size[rows] / scale)
