@@ -8,14 +8,15 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
 from avatar_cli.assets import asset_path
-from avatar_cli.families.portrait.latents import MOUTH, UPPER
+from avatar_cli.families.portrait.latents import CHANNELS, MOUTH
 
 Floats = NDArray[np.float32]
 
 ASSET = "portrait/motion_basis.safetensors"
-# Rows of the basis. Blinks and gaze belong to the decoder, which closes lids along the person's own lid lines
-# and moves the irises: their rows are zero.
-BASIS_CHANNELS = MOUTH + UPPER
+# Lids and gaze belong to the decoder, which closes the eyes along the person's own lid lines and moves the
+# irises, and head pose is rigid: those channels move no vertex here.
+BASIS_CHANNELS = (*MOUTH, "brow_raise", "brow_lower")
+BASIS_COLUMNS = tuple(CHANNELS.index(name) for name in BASIS_CHANNELS)
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class MotionBasis:
     Attributes:
         shape: float32 [478, 3], symmetric mean face, e.
         mirror: int64 [478], the landmark on the other side of the face.
-        vectors: float32 [15, 478, 3]: displacement of the mesh (e) per unit of each of `BASIS_CHANNELS`.
+        vectors: float32 [11, 478, 3]: displacement of the mesh (e) per unit of each of `BASIS_CHANNELS`.
     """
 
     shape: Floats
@@ -34,8 +35,7 @@ class MotionBasis:
 
     def displacement(self, latents: NDArray) -> Floats:
         """Motion latents [..., 21] to the mesh displacement [..., 478, 3] they say in the mean, e."""
-        weights = latents[..., : len(BASIS_CHANNELS)]
-        return np.tensordot(weights, self.vectors, axes=1).astype(np.float32)
+        return np.tensordot(latents[..., list(BASIS_COLUMNS)], self.vectors, axes=1).astype(np.float32)
 
     def save(self, path: Path) -> None:
         """Writes a safetensors file."""

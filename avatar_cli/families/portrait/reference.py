@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.canvas import Rgb, compose
 from avatar_cli.families.portrait.geometry import Pose, euler_angles, personal_pose
-from avatar_cli.families.portrait.landmarks import BLENDSHAPES
+from avatar_cli.families.portrait.landmarks import BLENDSHAPES, FACE_OVAL
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH
 from avatar_cli.families.portrait.measures import measure_mouth
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
@@ -40,7 +41,7 @@ class PortraitReference:
         image: uint8 [H, W, 3], RGB: the canvas, every pixel of the video comes from here.
         landmarks: float32 [478, 3], the mesh on the canvas, pixels.
         blendshapes: float32 [52], expression scores of the photo.
-        person: float32 [H, W], probability of a person.
+        person: float32 [H, W], probability of a person; 1 on the face.
         pose: Head pose on the canvas; its scale is pixels per e.
         canonical: float32 [478, 3], the mesh without its pose, e: `pose.to_canonical(landmarks)`.
         tokens: float32 [128, 12], reference tokens.
@@ -100,7 +101,7 @@ def encode_reference(
         image=canvas.image,
         landmarks=landmarks,
         blendshapes=face.blendshapes,
-        person=masker.mask(canvas.image),
+        person=np.maximum(masker.mask(canvas.image), _face_mask(landmarks, width, height)),
         pose=pose,
         canonical=canonical.astype(np.float32),
         tokens=reference_tokens(canvas.image, landmarks, shape),
@@ -127,6 +128,13 @@ def _moved(landmarks: Floats, transform: NDArray) -> Floats:
     flat = landmarks[:, :2] @ transform[:, :2].T + transform[:, 2]
     depth = landmarks[:, 2:] * np.sqrt(np.linalg.det(transform[:, :2]))
     return np.concatenate([flat, depth], axis=1).astype(np.float32)
+
+
+def _face_mask(landmarks: Floats, width: int, height: int) -> Floats:
+    """1 within the face's outline, float32 [height, width]: segmentation misses some dark or drawn heads."""
+    mask = np.zeros((height, width), np.uint8)
+    cv2.fillPoly(mask, [landmarks[list(FACE_OVAL), :2].round().astype(np.int32)], (1,))
+    return mask.astype(np.float32)
 
 
 def _warnings(image: NDArray[np.uint8], faces: list[Face], shape: NDArray, rest: Floats) -> list[str]:

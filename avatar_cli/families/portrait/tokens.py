@@ -36,7 +36,7 @@ TOKEN_POINTS = (
     *_NOSE,
     *_CHEEKS_AND_CHIN,
 )
-# Colours are read from the picture shrunk to this eye distance, so that a sample averages over the skin's grain.
+# Colours are read from the picture shrunk to this eye distance: a sample averages over the grain of skin.
 SAMPLED_EYE_DISTANCE = 48.0
 
 

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.geometry import fit_pose, mean_shape, mirror_index, mirrored, upright
-from avatar_cli.families.portrait.latents import MESH_POINTS, MOUTH
+from avatar_cli.families.portrait.latents import MESH_POINTS
 from avatar_cli.families.portrait.measures import measure_mouth, measure_upper_face
-from avatar_cli.families.portrait.motion_basis import BASIS_CHANNELS, MotionBasis
+from avatar_cli.families.portrait.motion_basis import MotionBasis
 from avatar_cli.families.portrait.training.clips import Track, TrackedClip, clip_of, load_track
 
 Floats = NDArray[np.float32]
@@ -38,12 +38,9 @@ def train_basis(media: Path, names: Sequence[str], cache: Path) -> tuple[MotionB
     shape = mean_shape(means, mirror)
     clips = [clip_of(name, track, shape) for name, track in zip(names, tracks, strict=True)]
     lower_window, upper_window = region_windows(shape)
-    vectors = np.zeros((len(BASIS_CHANNELS), MESH_POINTS, 3), np.float32)
-    vectors[: len(MOUTH)] = _ridge(clips, mirror, measure_mouth, MOUTH_PENALTY) * lower_window[:, None]
-    brow_height, _, lower_lid = _ridge(clips, mirror, _upper_heights, UPPER_PENALTY) * upper_window[:, None]
-    vectors[BASIS_CHANNELS.index("brow_raise")] = -brow_height
-    vectors[BASIS_CHANNELS.index("brow_lower")] = brow_height
-    vectors[BASIS_CHANNELS.index("squint")] = -lower_lid
+    mouth = _ridge(clips, mirror, measure_mouth, MOUTH_PENALTY) * lower_window[:, None]
+    brow_height = _ridge(clips, mirror, _upper_heights, UPPER_PENALTY)[0] * upper_window[:, None]
+    vectors = np.concatenate([mouth, -brow_height[None], brow_height[None]])
     return MotionBasis(shape, mirror, vectors), clips
 
 
@@ -71,7 +68,7 @@ def _mean_mesh(track: Track) -> NDArray:
 def _upper_heights(canonical: NDArray) -> Floats:
     """Heights [..., 3] of brows, upper lids and lower lids, e, down is positive.
 
-    Upper and lower lids are separate regressors, so that a squint raises the lower lid alone.
+    The lids are regressors too, so that what blinks move is not taken for a part of the brows' motion.
     """
     upper = measure_upper_face(canonical)
     return np.stack([upper.brow_y, upper.lower_lid_y - upper.lid_opening, upper.lower_lid_y], axis=-1)
