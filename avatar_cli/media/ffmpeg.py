@@ -106,8 +106,10 @@ class ChildProcess:
             pass_fds=pass_fds,
             start_new_session=True,
         )
-        self._errors: list[str] = []
+        self._first_error = ""
         self._tail: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._heard = threading.Condition()
+        self._silent = False
         self._reader = threading.Thread(target=self._drain, name="ffmpeg-stderr", daemon=True)
         self._reader.start()
 
@@ -125,7 +127,19 @@ class ChildProcess:
     @property
     def lines(self) -> list[str]:
         """The last lines that it wrote to stderr."""
-        return list(self._tail)
+        with self._heard:
+            return list(self._tail)
+
+    def find(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """The first match among the last lines, waiting for it while the child may still say it."""
+        with self._heard:
+            while True:
+                for line in self._tail:
+                    if match := pattern.search(line):
+                        return match
+                if self._silent:
+                    return None
+                self._heard.wait()
 
     def wait(self, timeout: float | None = None) -> int:
         """Exit status; negative for a signal. Raises subprocess.TimeoutExpired when it is still running."""
@@ -143,17 +157,24 @@ class ChildProcess:
         status = self.wait()
         if status < 0:
             return f"it was killed by {signal.Signals(-status).name}"
-        if self._errors:
-            return self._errors[0].rstrip(".")
+        if self._first_error:
+            return self._first_error
         return f"it ended with status {status}" if status else None
 
     def _drain(self) -> None:
         assert self._process.stderr is not None
         with self._process.stderr as stream:
             for raw in stream:
-                line = raw.decode(errors="replace").rstrip()
-                self._tail.append(line)
-                words = _CONTEXT.sub("", line)
-                level = _LEVEL.match(words)
-                if level and level[1] in _BAD_LEVELS and len(self._errors) < _KEPT_LINES:
-                    self._errors.append(words[level.end() :])
+                with self._heard:
+                    self._note(raw.decode(errors="replace").rstrip())
+                    self._heard.notify_all()
+        with self._heard:
+            self._silent = True
+            self._heard.notify_all()
+
+    def _note(self, line: str) -> None:
+        self._tail.append(line)
+        words = _CONTEXT.sub("", line)
+        level = _LEVEL.match(words)
+        if level and level[1] in _BAD_LEVELS and not self._first_error:
+            self._first_error = words[level.end() :].rstrip(".")

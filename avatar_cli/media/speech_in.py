@@ -17,7 +17,7 @@ from avatar_cli.protocol.errors import InputError, RenderFailure
 BLOCK = 4096  # samples per channel; counted from zero, so that what follows never depends on timing
 _SAMPLE_BYTES = 4
 _DURATION = re.compile(r"Duration: (\d+):(\d\d):(\d\d\.\d+)")
-_CODEC = re.compile(r"Stream #0:\d+.*?: Audio: (\w+)")
+_STREAM = re.compile(r"Stream #0:\d+.*?: Audio: (\w+)")
 _SHORT_BY = 0.25  # seconds below its header's length from which a recording counts as cut
 
 
@@ -76,14 +76,18 @@ class SpeechDecoder:
         self._samples = 0
         self._finite = True
         try:
-            rate, channels = self._read_header()
-            self.info = SpeechInfo(self._codec(), rate, channels, self._header_seconds())
+            self.info = self._describe(*self._read_header())
             self._first = self._read_block()
             if self._first is None:
                 self._check_end()
         except BaseException:
             self.close()
             raise
+
+    @property
+    def pid(self) -> int:
+        """Process id of ffmpeg."""
+        return self._child.pid
 
     def blocks(self) -> Iterator[npt.NDArray[np.float32]]:
         """Samples as float32 [BLOCK, channels], in -1..1 for integer files; the last block is shorter.
@@ -155,14 +159,10 @@ class SpeechDecoder:
             return InputError(f"{self._path} holds no sound: give a recording of speech.")
         return InputError(f"{self._path} cannot be decoded ({words}): save it again as WAV, FLAC or MP3.")
 
-    def _codec(self) -> str:
-        for line in self._child.lines:
-            if match := _CODEC.search(line):
-                return match[1]
-        return "unknown"
-
-    def _header_seconds(self) -> float | None:
-        for line in self._child.lines:
-            if match := _DURATION.search(line):
-                return int(match[1]) * 3600 + int(match[2]) * 60 + float(match[3])
-        return None
+    def _describe(self, rate: int, channels: int) -> SpeechInfo:
+        stream = self._child.find(_STREAM)
+        if stream is None:
+            raise self._undecodable()
+        length = next((match for line in self._child.lines if (match := _DURATION.search(line))), None)
+        seconds = int(length[1]) * 3600 + int(length[2]) * 60 + float(length[3]) if length else None
+        return SpeechInfo(stream[1], rate, channels, seconds)
