@@ -22,9 +22,13 @@ _CURVE_MIDDLE = slice(16, 25)
 _UPPER_SHARE = 0.88  # of the opening is closed from above
 _OVERSHOOT = 0.02  # e, hides white left below the tracked lower lid
 # The lash line and the crease travel together, the smooth skin above them stretches: a crease that stays
-# behind smears the lashes into a grey patch.
+# behind smears the lashes into a grey patch. A rim of glasses there must not travel with them.
 _CREASE_FOLLOWING = 0.88
+_CREASE_FOLLOWING_UNDER_GLASSES = 0.5
 _BELOW_BROW_FOLLOWING = 0.28
+_HEIGHT = 0.70  # of the patch's ellipse, eye widths
+_HEIGHT_UNDER_GLASSES = 0.55
+_GHOST_OPENING = 0.03  # e
 _UNDER_LID_FOLLOWING = 0.5
 _SEAM_BLUR = 0.006  # e
 _EDGE_BLUR = 0.007  # e
@@ -86,7 +90,7 @@ class EyeRegion:
         self._lower = face.points[list(eye.lower_lid)]
         self._patch = SlitPatch(_shape(face, eye), head_grid)
         self._head_grid = head_grid
-        motions = _lid_motions(face.canonical, eye)
+        motions = _lid_motions(face, eye)
         self._upper_motion = motions[list(eye.upper_lid)]
         self._lower_motion = motions[list(eye.lower_lid)]
         self._fields = (
@@ -207,7 +211,7 @@ class EyeRegion:
         other_lid: tuple[int, ...],
         other_ring: tuple[int, ...],
     ) -> NDArray[np.float32]:
-        """Fields [motions, rows * columns * 3] of one sheet: every near point but those of the other lid holds it.
+        """Fields [motions, rows * columns * 3] of one sheet, held by every near point but the other lid's.
 
         Ghost nodes on the other lid move with this one, so that the sheet does not fold across the opening.
         """
@@ -216,16 +220,11 @@ class EyeRegion:
         near = np.linalg.norm(points - shape.centre, axis=1) < 1.35 * max(shape.radii)
         near[list(other_lid[1:-1] + other_ring)] = False
         vertices = np.flatnonzero(near)
-        pairs = zip(own_lid[1:-1], other_lid[1:-1], strict=True)
-        apart = [
-            pair
-            for pair in pairs
-            if np.linalg.norm(points[pair[0]] - points[pair[1]]) > 0.03 * face.eye_distance
-        ]
-        nodes = np.concatenate([points[vertices], points[[ghost for _, ghost in apart]].reshape(-1, 2)])
-        values = np.concatenate(
-            [motions[vertices], motions[[mover for mover, _ in apart]].reshape(-1, *motions.shape[1:])]
-        )
+        own, other = points[list(own_lid[1:-1])], points[list(other_lid[1:-1])]
+        carried = motions[list(own_lid[1:-1])]
+        apart = np.linalg.norm(own - other, axis=1) > _GHOST_OPENING * face.eye_distance
+        nodes = np.concatenate([points[vertices], other[apart]])
+        values = np.concatenate([motions[vertices], carried[apart]])
         spline = ThinPlateSpline(nodes, _SMOOTHING)
         grid = self._patch.grid
         field = spline.evaluate(values.reshape(len(nodes), -1), grid.nodes)
@@ -233,8 +232,11 @@ class EyeRegion:
         return np.ascontiguousarray(field.transpose(1, 0, 2)).reshape(motions.shape[1], -1)
 
 
-def _lid_motions(canonical: NDArray[np.float64], eye: Eye) -> NDArray[np.float64]:
+def _lid_motions(face: FaceFrame, eye: Eye) -> NDArray[np.float64]:
     """Displacement [478, 3, 3] of the mesh in e for blink, blink squared and squint."""
+    canonical = face.canonical
+    crease_following = _mixed(_CREASE_FOLLOWING, _CREASE_FOLLOWING_UNDER_GLASSES, face.glasses)
+    below_brow_following = _mixed(_BELOW_BROW_FOLLOWING, 0.0, face.glasses)
     motions = np.zeros((len(canonical), 3, 3))
     upper, lower = list(eye.upper_lid), list(eye.lower_lid)
     opening = canonical[lower] - canonical[upper]
@@ -243,8 +245,8 @@ def _lid_motions(canonical: NDArray[np.float64], eye: Eye) -> NDArray[np.float64
     motions[upper, 0] = closing
     motions[upper, 1, 1] = _OVERSHOOT * bulge
     motions[lower, 0] = -(1 - _UPPER_SHARE) * opening
-    motions[list(eye.crease), 0] = _CREASE_FOLLOWING * closing[1:-1]
-    motions[list(eye.below_brow), 0] = _BELOW_BROW_FOLLOWING * closing[1:-1]
+    motions[list(eye.crease), 0] = crease_following * closing[1:-1]
+    motions[list(eye.below_brow), 0] = below_brow_following * closing[1:-1]
     motions[lower, 2, 1] = -bulge
     motions[list(eye.under_lid), 2, 1] = -_UNDER_LID_FOLLOWING * bulge[1:-1]
     return motions
@@ -258,7 +260,11 @@ def _shape(face: FaceFrame, eye: Eye) -> SlitShape:
         centre=face.points[list(eye.upper_lid + eye.lower_lid)].mean(axis=0),
         along=corners / length,
         length=length,
-        radii=(0.90 * length, 0.70 * length),
+        radii=(0.90 * length, _mixed(_HEIGHT, _HEIGHT_UNDER_GLASSES, face.glasses) * length),
         room=(0.05 * unit, 0.05 * unit, 0.05 * unit, 0.05 * unit),
         step=int(np.clip(round(unit / _CELLS_PER_EYE_DISTANCE), 2, 4)),
     )
+
+
+def _mixed(without: float, under: float, glasses: float) -> float:
+    return without + glasses * (under - without)

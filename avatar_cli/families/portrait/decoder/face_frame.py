@@ -1,10 +1,13 @@
-"""What the decoder knows of the photo's face: mesh in pixels and in the canonical frame, and its proportions."""
+"""What the decoder knows of the photo's face: its mesh in two frames, and its proportions."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from avatar_cli.families.portrait.decoder.bars import picture_between_bars
+from avatar_cli.families.portrait.decoder.glasses import glasses_on_bridge
+from avatar_cli.families.portrait.decoder.grid import Box
 from avatar_cli.families.portrait.decoder.lips import snap_to_seam
 from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline
 from avatar_cli.families.portrait.geometry import Pose, euler_angles
@@ -45,6 +48,8 @@ class FaceFrame:
         widest_gap: largest distance between the inner lips, e.
         mouth_is_open: whether the photo shows the inside of the mouth.
         yaw: turn of the head in the photo, radians.
+        glasses: 0 for a bare nose bridge, 1 where glasses rest on it.
+        picture: the photo's part of the canvas, without bars.
     """
 
     image: NDArray[np.uint8]
@@ -61,6 +66,8 @@ class FaceFrame:
     widest_gap: float
     mouth_is_open: bool
     yaw: float
+    glasses: float
+    picture: Box
 
     @classmethod
     def of(cls, reference: PortraitReference) -> "FaceFrame":
@@ -104,4 +111,6 @@ class FaceFrame:
             widest_gap=widest_gap,
             mouth_is_open=mouth_is_open,
             yaw=euler_angles(pose.rotation)[0],
+            glasses=glasses_on_bridge(reference.image, mesh[:, :2], eye_distance),
+            picture=picture_between_bars(reference.image),
         )

@@ -78,21 +78,23 @@ class FieldGrid:
         """Bilinear values of `field` [rows, columns, C] at node indices [h, w, 2]."""
         return cv2.remap(field, indices, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
 
-    def source_map(
-        self, backward: NDArray[np.float32], first_row: int = 0, end_row: int | None = None
-    ) -> NDArray[np.float32]:
+    def node_rows(self, first_row: int, end_row: int) -> slice:
+        """The rows of nodes that the pixel rows [first_row, end_row) of the box are interpolated from."""
+        return slice(first_row // self.step, min(self.rows, -(-end_row // self.step) + 2))
+
+    def source_map(self, backward: NDArray[np.float32], first_row: int, end_row: int) -> NDArray[np.float32]:
         """Source positions x - b(x) [end_row - first_row, width, 2] for pixel rows of the box.
 
         The displacement is upsampled, not the position: positions of a thousand pixels would lose the bits
         that keep an unmoved photo exact.
+
+        Args:
+            backward: b at `node_rows(first_row, end_row)`, px.
+            first_row: First pixel row of the box.
+            end_row: Row after the last one.
         """
-        end_row = self.box.height if end_row is None else end_row
-        first_node = first_row // self.step
-        end_node = min(self.rows, -(-end_row // self.step) + 2)
-        part = backward[first_node:end_node]
-        fine = cv2.resize(
-            part, (self.columns * self.step, len(part) * self.step), interpolation=cv2.INTER_LINEAR
-        )
-        skip = first_row - (first_node - 1) * self.step
+        size = (self.columns * self.step, len(backward) * self.step)
+        fine = cv2.resize(backward, size, interpolation=cv2.INTER_LINEAR)
+        skip = first_row - (first_row // self.step - 1) * self.step
         fine = fine[skip : skip + end_row - first_row, self.step : self.step + self.box.width]
         return cv2.subtract(self.pixels[first_row:end_row], fine)

@@ -6,9 +6,12 @@ from numpy.typing import NDArray
 
 _MIN_DETERMINANT = 0.2
 _MAX_STEP = 2.5  # grid cells
+_CONVERGED = 2e-3  # grid cells; the next step would be far smaller still
 
 
-def invert_displacement(forward: NDArray[np.float32], step: float, iterations: int) -> NDArray[np.float32]:
+def invert_displacement(
+    forward: NDArray[np.float32], step: float, iterations: int, rows: slice = slice(None)
+) -> NDArray[np.float32]:
     """Backward displacement b with (x - b(x)) + F(x - b(x)) = x, at the grid's own nodes.
 
     Newton's method with the Jacobian of F: a lid or lip stretches the skin beside it by more than two, where
@@ -18,21 +21,23 @@ def invert_displacement(forward: NDArray[np.float32], step: float, iterations: i
     Args:
         forward: F [rows, columns, 2], px.
         step: distance of the nodes, px.
-        iterations: Newton steps; 4 suffice for smooth fields, 6 for the sheets of a slit.
+        iterations: Newton steps at most; 4 suffice for smooth fields, 6 for the sheets of a slit.
+        rows: Rows of nodes x for which b is wanted.
 
     Returns:
-        b [rows, columns, 2], px; exactly 0 where F is 0 everywhere.
+        b [rows asked for, columns, 2], px; exactly 0 where F is 0 everywhere.
     """
-    rows, columns = forward.shape[:2]
-    target = _node_indices(rows, columns)
+    target = _node_indices(*forward.shape[:2])[rows]
     field = forward * np.float32(1.0 / step)
     inverse_jacobian = _inverse_jacobian(field)
-    position = target - _sample(field, target - field)
+    position = target - _sample(field, target - field[rows])
     for _ in range(iterations):
         residual = position + _sample(field, position) - target
         inverse = _sample(inverse_jacobian, position)
         newton = inverse[..., 0:2] * residual[..., 0:1] + inverse[..., 2:4] * residual[..., 1:2]
         position = position - np.clip(newton, -_MAX_STEP, _MAX_STEP)
+        if np.abs(newton).max() < _CONVERGED:
+            break
     return (target - position) * np.float32(step)
 
 

@@ -1,5 +1,7 @@
 """Anti-aliased 8-bit masks and the blend that leaves equal pixels untouched."""
 
+import math
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -7,6 +9,7 @@ from numpy.typing import NDArray
 _SUBPIXEL_BITS = 4
 _SUBPIXEL = 1 << _SUBPIXEL_BITS
 _SHARPEST = 0.3  # px: a smaller blur changes nothing
+_WIDE = 2.0  # px
 
 Mask = NDArray[np.uint8]
 
@@ -31,8 +34,14 @@ def ellipse_mask(
 
 
 def soften(mask: Mask, blur: float) -> Mask:
-    """Gaussian blur of sigma `blur` px."""
-    return cv2.GaussianBlur(mask, (0, 0), blur) if blur > _SHARPEST else mask
+    """Blur of sigma `blur` px: Gaussian, or of the same width and much faster where it is wide."""
+    if blur <= _SHARPEST:
+        return mask
+    if blur < _WIDE:
+        return cv2.GaussianBlur(mask, (0, 0), blur)
+    # A stack blur of radius r has the variance r (r + 2) / 6.
+    radius = round(math.sqrt(6 * blur * blur + 1) - 1)
+    return cv2.stackBlur(mask, (2 * radius + 1, 2 * radius + 1))
 
 
 def blend(below: NDArray[np.uint8], above: NDArray[np.uint8], mask: Mask) -> NDArray[np.uint8]:

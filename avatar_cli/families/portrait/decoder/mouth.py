@@ -9,7 +9,7 @@ from avatar_cli.families.portrait.decoder.lips import LIP_CURVE
 from avatar_cli.families.portrait.decoder.masks import blend, soften
 from avatar_cli.families.portrait.decoder.mouth_interior import MouthInterior, Opening
 from avatar_cli.families.portrait.decoder.slit import SlitPatch, SlitShape
-from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline
+from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline, smoothstep
 from avatar_cli.families.portrait.geometry import Pose
 from avatar_cli.families.portrait.landmarks import (
     INNER_LOWER_LIP,
@@ -25,6 +25,7 @@ _SEAM_BLUR = 0.006  # e
 _INTERIOR_BLUR = 0.008  # e
 _FIRST_OPENING = 0.6  # px: below it no interior is drawn
 _FULL_OPENING = 1.8  # px
+_MOVED = 0.015  # e
 _UPPER = list(INNER_UPPER_LIP)
 _LOWER = list(INNER_LOWER_LIP)
 
@@ -95,8 +96,14 @@ class Mouth:
         box = opening.box
         edge = soften(opening.mask(), max(0.6, _INTERIOR_BLUR * self._face.eye_distance))
         fade = min(1.0, (opening.widest - _FIRST_OPENING) / (_FULL_OPENING - _FIRST_OPENING))
+        if self._face.mouth_is_open:
+            # Lips that rest as in the photo leave its own interior in the sheets, untouched.
+            lip_motion = np.abs(mesh[_UPPER + _LOWER] - self._face.canonical[_UPPER + _LOWER]).max()
+            fade *= float(smoothstep(0.0, _MOVED, lip_motion))
         if fade < 1.0:
             edge = (edge * np.float32(fade)).astype(np.uint8)
+        if not edge.any():
+            return
         interior = self._interior.draw(mesh, pose, opening)
         region = picture[
             box.top - picture_box.top : box.bottom - picture_box.top,
@@ -107,7 +114,7 @@ class Mouth:
     def _field(
         self, operator: NDArray[np.float32], moved: NDArray[np.float32], common: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        own = (operator @ moved).reshape(common.shape)
+        own = np.stack([operator @ moved[:, 0], operator @ moved[:, 1]], axis=1).reshape(common.shape)
         return common + self._patch.weight * (own - common)
 
     def _sheet(self, face: FaceFrame, upper: bool) -> tuple[NDArray[np.intp], NDArray[np.float32]]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.grid import Box
 from avatar_cli.families.portrait.decoder.lips import LIP_CURVE
-from avatar_cli.families.portrait.decoder.masks import Mask, ellipse_mask, polygon_mask, soften
+from avatar_cli.families.portrait.decoder.masks import Mask, blend, ellipse_mask, polygon_mask, soften
 from avatar_cli.families.portrait.decoder.spline import smoothstep
 from avatar_cli.families.portrait.decoder.teeth import ToothRow, lower_row, tooth_colour, upper_row
 from avatar_cli.families.portrait.geometry import Pose
@@ -51,7 +51,7 @@ class Opening:
 
 @dataclass(frozen=True)
 class _OwnInterior:
-    picture: NDArray[np.uint8]  # [h, w, 3] around the photo's opening, continued beyond the lips
+    picture: NDArray[np.uint8]  # [h, w, 4] around the photo's opening, continued beyond the lips
     above_lower_lip: Mask  # where it may be shown when the mouth opens wider than in the photo
     origin: NDArray[np.float32]
 
@@ -64,8 +64,8 @@ class MouthInterior:
         self._face = face
         skin = np.median([_patch_mean(face, index, 3) for index in _CHEEKS], axis=0)
         lips = np.mean([_patch_mean(face, index, 0) for index in _LIP_COLOUR], axis=0)
-        self._cavity = np.clip(0.16 * lips + [6, 2, 2], 6, 70).astype(np.float32)
-        self._tongue = np.clip(lips * [0.62, 0.46, 0.50], 0, 255).astype(np.float32)
+        self._cavity = np.clip(lips * [0.19, 0.14, 0.14] + [8, 2, 2], 6, 70)
+        self._tongue = lips * [0.66, 0.46, 0.48]
         self._size = face.mouth_width / _STANDARD_MOUTH
         density = float(np.clip(2 * face.eye_distance, 160, 480))
         colour = tooth_colour(skin)
@@ -78,73 +78,74 @@ class MouthInterior:
     def draw(self, mesh: NDArray[np.float64], pose: Pose, opening: Opening) -> NDArray[np.uint8]:
         """Picture [h, w, 4] over `opening.box`; `mesh` [478, 3] is the frame's canonical mesh, e."""
         face, box = self._face, opening.box
-        layers = np.empty((box.height, box.width, 3), np.float32)
-        layers[...] = self._cavity
+        picture = _plain(self._cavity, box)
         jaw = (mesh[_JAW] - face.canonical[_JAW]).mean(axis=0)
-        below = face.canonical[_LOWER_LIP] if self._own else self._seam
-        self._draw_tongue(layers, box, pose, below + [jaw[0], 0.92 * jaw[1] + 0.06 * self._size, 0.05])
-        # Own teeth: lower ones start right under the lip, else they would be a second row below it.
-        sink = 0.012 if self._own else 0.022
-        self._lower_teeth.draw(layers, box.origin, pose, below + [jaw[0], jaw[1] + sink * self._size, 0.02])
         gap = opening.widest / face.eye_distance
+        wider = gap - face.widest_gap
+        below = face.canonical[_LOWER_LIP] if self._own else self._seam
+        # The wider the mouth, the more of the tongue shows above the lower lip.
+        sink = 0.075 - 0.075 * float(smoothstep(0.06, 0.24, gap))
+        tongue_at = mesh[_LOWER_LIP] + np.array([0.0, sink * self._size, 0.05])
+        picture = self._with_tongue(picture, box, pose, tongue_at)
+        # Under own teeth the lower row hides behind the lip until the jaw has dropped: it would be a second
+        # row right below them.
+        rise = 0.030 * float(smoothstep(0.05, 0.16, wider)) - 0.012 if self._own else -0.022
+        lower_edge = below + np.array([jaw[0], jaw[1] - rise * self._size, 0.02])
+        picture = self._lower_teeth.draw(picture, box.origin, pose, lower_edge)
         if self._own:
-            self._draw_own(layers, box, pose, gap)
-            shade = 0.25 * min(1.0, abs(gap - face.widest_gap) / 0.08)
+            picture = self._with_own(self._own, picture, box, pose, wider)
+            shade = 0.25 * min(1.0, abs(wider) / 0.08)
         else:
-            self._upper_teeth.draw(layers, box.origin, pose, self._seam + [0, 0.030 * self._size, 0.02])
-            shade = 0.5
-        if shade > 0:
-            self._shade(layers, opening, shade)
-        picture = np.empty((box.height, box.width, 4), np.uint8)
-        np.clip(layers + 0.5, 0, 255, out=layers)
-        picture[..., :3] = layers
-        picture[..., 3] = 255
-        return picture
+            upper_edge = self._seam + np.array([0.0, 0.030 * self._size, 0.02])
+            picture = self._upper_teeth.draw(picture, box.origin, pose, upper_edge)
+            shade = 0.45
+        return self._shaded(picture, opening, shade) if shade > 0 else picture
 
-    def _draw_tongue(
-        self, layers: NDArray[np.float32], box: Box, pose: Pose, at: NDArray[np.floating]
-    ) -> None:
+    def _with_tongue(
+        self, picture: NDArray[np.uint8], box: Box, pose: Pose, at: NDArray[np.floating]
+    ) -> NDArray[np.uint8]:
         unit = self._size * pose.scale
         degrees = float(np.degrees(np.arctan2(pose.rotation[1, 0], pose.rotation[0, 0])))
         centre = pose.to_pixels(at)[:2] - box.origin
-        mask = ellipse_mask(centre, (0.19 * unit, 0.085 * unit), degrees, box.height, box.width)
-        _mix(layers, self._tongue, soften(mask, max(1.0, 0.03 * pose.scale)))
+        mask = ellipse_mask(centre, (0.20 * unit, 0.105 * unit), degrees, box.height, box.width)
+        return blend(picture, _plain(self._tongue, box), soften(mask, max(1.0, 0.03 * pose.scale)))
 
-    def _draw_own(self, layers: NDArray[np.float32], box: Box, pose: Pose, gap: float) -> None:
-        assert self._own is not None
-        face, own = self._face, self._own
-        photo = face.pose
+    def _with_own(
+        self, own: _OwnInterior, picture: NDArray[np.uint8], box: Box, pose: Pose, wider: float
+    ) -> NDArray[np.uint8]:
+        photo = self._face.pose
         # Rigid with the skull: the affine part of the change of pose, about the upper lip.
         linear = (pose.scale * pose.rotation[:2, :2]) @ np.linalg.inv(photo.scale * photo.rotation[:2, :2])
         before, after = photo.to_pixels(self._seam)[:2], pose.to_pixels(self._seam)[:2]
         shift = after - box.origin - linear @ (before - own.origin)
         transform = np.column_stack([linear, shift])
         size = (box.width, box.height)
-        picture = cv2.warpAffine(
+        interior = cv2.warpAffine(
             own.picture, transform, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
         )
         mask = cv2.warpAffine(own.above_lower_lip, transform, size, flags=cv2.INTER_LINEAR)
         # Not opened wider than in the photo: the photo's own pixels down to the lower lip.
-        whole = 1 - float(smoothstep(0.01, 0.06, gap - face.widest_gap))
-        _mix(layers, picture, np.maximum(mask, np.uint8(255 * whole)))
+        whole = 1 - float(smoothstep(0.01, 0.06, wider))
+        return blend(picture, interior, np.maximum(mask, np.uint8(255 * whole)))
 
-    def _shade(self, layers: NDArray[np.float32], opening: Opening, strength: float) -> None:
-        """Darker near the lips and under the upper one, toward the cavity's colour: toward black teeth turn blue."""
+    def _shaded(self, picture: NDArray[np.uint8], opening: Opening, strength: float) -> NDArray[np.uint8]:
+        """Darker near the lips, most under the upper one.
+
+        Toward the colour of the cavity: toward black teeth would turn blue.
+        """
         unit = self._face.eye_distance
-        light = soften(opening.mask(), max(1.0, 0.035 * unit)).astype(np.float32) * np.float32(1.25 / 255)
-        lowered = np.zeros_like(light)
+        light = cv2.convertScaleAbs(soften(opening.mask(), max(1.0, 0.035 * unit)), alpha=1.25)
         offset = max(1, round(0.03 * unit))
+        lowered = np.zeros_like(light)
         lowered[offset:] = light[:-offset]
-        factor = 1 - strength + strength * np.minimum(np.minimum(light, lowered), 1)
-        dark = 0.8 * self._cavity
-        layers -= dark
-        layers *= factor[..., None]
-        layers += dark
+        seen = cv2.convertScaleAbs(np.minimum(light, lowered), alpha=strength, beta=255 * (1 - strength))
+        return blend(_plain(0.8 * self._cavity, opening.box), picture, seen)
 
 
-def _mix(layers: NDArray[np.float32], above: NDArray[np.generic], mask: Mask) -> None:
-    weight = (mask.astype(np.float32) * np.float32(1 / 255))[..., None]
-    layers += (above - layers) * weight
+def _plain(colour: NDArray[np.floating], box: Box) -> NDArray[np.uint8]:
+    picture = np.empty((box.height, box.width, 4), np.uint8)
+    picture[...] = (*np.round(colour).astype(int), 255)
+    return picture
 
 
 def _patch_mean(face: FaceFrame, index: int, radius: int) -> NDArray[np.float64]:
@@ -180,4 +181,5 @@ def _own_interior(face: FaceFrame, mouth_box: Box) -> _OwnInterior | None:
     up = np.array([along[1], -along[0]]) * 2 * unit
     mask = polygon_mask(np.concatenate([lower, [lower[-1] + up, lower[0] + up]]), box.height, box.width)
     mask = cv2.erode(mask, np.ones((3, 3), np.uint8), iterations=inset)
+    picture = cv2.cvtColor(picture, cv2.COLOR_RGB2RGBA)
     return _OwnInterior(picture, soften(mask, max(0.7, 0.008 * unit)), box.origin)

@@ -12,6 +12,7 @@ from avatar_cli.families.portrait.decoder.masks import Mask, blend, ellipse_mask
 from avatar_cli.families.portrait.decoder.spline import smoothstep
 
 _NEWTON_STEPS = 6
+_FEATHER = 7  # px, softens the border of a pasted patch
 _CORE = 0.62  # of the ellipse: inside it a sheet moves on its own, at its border like the whole head
 
 
@@ -107,7 +108,9 @@ class SlitPatch:
         placement: Placement,
         lower_mask: Mask,
     ) -> NDArray[np.uint8]:
-        """Draw `image` [H, W, 4] through the upper and lower forward fields; `lower_mask` 255 takes the lower.
+        """Draw `image` [H, W, 4] through the upper and lower forward fields, px.
+
+        The lower sheet is seen where `lower_mask` is 255.
 
         Only the rows in which a sheet is seen are drawn from it.
         """
@@ -132,8 +135,10 @@ class SlitPatch:
     def _sheet(
         self, image: NDArray[np.uint8], forward: NDArray[np.float32], first_row: int, end_row: int
     ) -> NDArray[np.uint8]:
-        backward = invert_displacement(forward, self.grid.step, _NEWTON_STEPS)
-        source = self.grid.source_map(backward, first_row, end_row)
+        grid = self.grid
+        rows = grid.node_rows(first_row, end_row)
+        backward = invert_displacement(forward, grid.step, _NEWTON_STEPS, rows)
+        source = grid.source_map(backward, first_row, end_row)
         return cv2.remap(image, source, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
 
     def paste(
@@ -149,14 +154,22 @@ class SlitPatch:
         Outside it both sheets equal the common field. Whole boxes must not be pasted: those of the two eyes
         overlap, and one eye would undo the other's blink.
         """
-        mask = cv2.blur(ellipse_mask(*ellipse, self.box.height, self.box.width), (7, 7))
+        centre, radii, degrees = ellipse
         box = placement.box
-        left, top = max(box.left, target_box.left), max(box.top, target_box.top)
-        right, bottom = min(box.right, target_box.right), min(box.bottom, target_box.bottom)
+        reach = max(radii) + _FEATHER
+        x, y = centre + box.origin
+        left = max(box.left, target_box.left, int(x - reach))
+        top = max(box.top, target_box.top, int(y - reach))
+        right = min(box.right, target_box.right, int(x + reach) + 1)
+        bottom = min(box.bottom, target_box.bottom, int(y + reach) + 1)
         if left >= right or top >= bottom:
             return
         inside = (slice(top - box.top, bottom - box.top), slice(left - box.left, right - box.left))
+        mask = ellipse_mask(
+            centre - [left - box.left, top - box.top], radii, degrees, bottom - top, right - left
+        )
+        mask = cv2.blur(mask, (_FEATHER, _FEATHER))
         region = target[
             top - target_box.top : bottom - target_box.top, left - target_box.left : right - target_box.left
         ]
-        region[...] = blend(region, picture[inside], mask[inside])
+        region[...] = blend(region, picture[inside], mask)

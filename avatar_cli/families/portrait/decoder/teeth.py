@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from avatar_cli.families.portrait.decoder.masks import blend
 from avatar_cli.families.portrait.decoder.spline import smoothstep
 from avatar_cli.families.portrait.geometry import Pose
 
@@ -24,33 +25,32 @@ class ToothRow:
     """A row of teeth seen from the front.
 
     Attributes:
-        texture: float32 [h, w, 4], RGB premultiplied by alpha, 0..255 and 0..1.
+        texture: uint8 [h, w, 4], RGB and coverage.
         density: texture px of 1 e.
         edge: row of the biting edge of the front teeth, texture px.
     """
 
-    texture: NDArray[np.float32]
+    texture: NDArray[np.uint8]
     density: float
     edge: float
 
     def draw(
         self,
-        onto: NDArray[np.float32],
+        below: NDArray[np.uint8],
         origin: NDArray[np.floating],
         pose: Pose,
         edge_at: NDArray[np.floating],
-    ) -> None:
-        """Lay the row over `onto` [h, w, 3] (top left pixel `origin`), its edge at canonical point `edge_at`."""
+    ) -> NDArray[np.uint8]:
+        """`below` [h, w, 4], whose top left pixel is `origin`, with the row's edge at canonical `edge_at`."""
         scale = pose.scale / self.density
         across = pose.rotation[:2, 0] * scale
         down = pose.rotation[:2, 1] * scale
         middle = self.texture.shape[1] / 2
         start = pose.to_pixels(edge_at)[:2] - origin - across * middle - down * self.edge
         transform = np.stack([across, down, start], axis=1)
-        size = (onto.shape[1], onto.shape[0])
+        size = (below.shape[1], below.shape[0])
         placed = cv2.warpAffine(self.texture, transform, size, flags=cv2.INTER_LINEAR)
-        onto *= 1 - placed[..., 3:]
-        onto += placed[..., :3]
+        return blend(below, placed, placed[..., 3])
 
 
 def tooth_colour(skin: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -64,7 +64,7 @@ def tooth_colour(skin: NDArray[np.floating]) -> NDArray[np.float64]:
     red = max(red, luma)
     bright = min(245.0, red * (1 + 0.5 * max(0.0, 1 - red / 210)))
     neutral = np.array([1.0, 1 - 0.25 * (1 - green / red), 1 - 0.32 * (1 - blue / red)])
-    return bright * neutral * np.array([0.95, 0.92, 0.87])
+    return bright * neutral * np.array([0.99, 0.955, 0.90])
 
 
 def upper_row(colour: NDArray[np.floating], mouth_width: float, density: float) -> ToothRow:
@@ -87,7 +87,7 @@ def _row(
     size: float,
     density: float,
     shade: float,
-) -> NDArray[np.float32]:
+) -> NDArray[np.uint8]:
     columns, rows = int(2 * _HALF_WIDTH * density), int(_HEIGHT * density)
     x = np.abs((np.arange(columns) + 0.5) / density - columns / (2 * density))[None, :]
     y = ((np.arange(rows) + 0.5) / density - _NECK_OF_UPPER)[:, None]
@@ -112,5 +112,11 @@ def _row(
         alpha = np.maximum(alpha, cover)
         inner = outer + 0.001
     sigma = max(0.6, 0.010 * density)
-    texture = np.dstack([colours * alpha[..., None], alpha]).astype(np.float32)
-    return cv2.GaussianBlur(texture, (0, 0), sigma)
+    premultiplied = np.dstack([colours * alpha[..., None], alpha]).astype(np.float32)
+    soft = cv2.GaussianBlur(premultiplied, (0, 0), sigma)
+    # Outside the teeth their colour goes on: scaling then draws no dark rim.
+    continued = soft + 0.01 * cv2.GaussianBlur(premultiplied, (0, 0), 4 * sigma)
+    texture = np.empty((rows, columns, 4), np.uint8)
+    texture[..., :3] = np.clip(continued[..., :3] / np.maximum(continued[..., 3:], 1e-6), 0, 255)
+    texture[..., 3] = np.round(255 * soft[..., 3])
+    return texture
