@@ -1,0 +1,119 @@
+"""The `avatar` command: joins the commands, speaks to the user when one ends early."""
+
+import os
+import signal
+import sys
+import traceback
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from avatar_cli import __version__
+from avatar_cli.launch.agent_process import SESSION, AgentProcess
+from avatar_cli.launch.process_start import process_start
+from avatar_cli.protocol.errors import AvatarError
+from avatar_cli.protocol.exit_codes import ExitCode
+
+if TYPE_CHECKING:
+    import typer
+
+PROGRAM = "avatar"
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str], session: str = SESSION) -> int:
+    """Run one command; returns its exit code.
+
+    Args:
+        arguments: The words after `avatar`.
+        session: Module with the ranks' run(job, emit, stop).
+    """
+    started = process_start()
+    # The launcher imports torch for a second or more. It starts before this process imports what reads the
+    # command line, let alone before the inputs are checked.
+    agent = AgentProcess(session) if _will_render(arguments) else None
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+    try:
+        return _run_command(arguments, started, agent)
+    except KeyboardInterrupt:
+        print("avatar: interrupted; nothing was written.", file=sys.stderr)
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has left, such as `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.INTERRUPTED
+    finally:
+        if agent:
+            agent.kill()
+
+
+def build_app() -> "typer.Typer":
+    """The commands and what they share."""
+    import typer
+
+    from avatar_cli.cli import models, render
+
+    app = typer.Typer(
+        name=PROGRAM,
+        help="Turn a photo of a person and a recording of speech into a video of that person speaking.",
+        epilog="`avatar COMMAND --help` tells more about a command.",
+        context_settings={"help_option_names": ["-h", "--help"]},
+        pretty_exceptions_enable=False,
+    )
+    app.command(epilog=render.EPILOG)(render.render)
+    app.command()(models.models)
+
+    def show_version(asked: bool) -> None:
+        if asked:
+            print(f"{PROGRAM} {__version__}")
+            raise typer.Exit
+
+    @app.callback()
+    def common(
+        version: bool = typer.Option(
+            False, "--version", callback=show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ) -> None:
+        pass
+
+    return app
+
+
+def _run_command(arguments: list[str], started: float, agent: AgentProcess | None) -> int:
+    import typer
+
+    from avatar_cli.cli.messages import complain
+    from avatar_cli.cli.render import Start
+
+    # click's UsageError; typer carries click inside and only exports classes derived from it
+    usage_error: Any = typer.BadParameter.__bases__[0]
+    command = typer.main.get_command(build_app())
+    start = Start(started, agent) if agent else None
+    try:
+        code = command.main(arguments or ["--help"], PROGRAM, standalone_mode=False, obj=start)
+    except usage_error as error:
+        message, context = error.format_message(), error.ctx
+        complain(f"{message.rstrip('.?')}; see `{context.command_path if context else PROGRAM} --help`.")
+        return ExitCode.USAGE
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except AvatarError as error:
+        complain(error.message)
+        if "--debug" in arguments:
+            traceback.print_exc()
+        return error.code
+    return int(code or ExitCode.DONE)
+
+
+def _will_render(arguments: list[str]) -> bool:
+    """Whether this looks like a render; a wrong guess costs a process that is ended at once."""
+    helping = {"-h", "--help"} & set(arguments) or f"_{PROGRAM.upper()}_COMPLETE" in os.environ
+    return arguments[:1] == ["render"] and len(arguments) >= 3 and not helping
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

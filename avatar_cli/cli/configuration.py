@@ -1,0 +1,118 @@
+"""Settings from four places: the preset, a file of the user, --preview, and the command line, which wins."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from avatar_cli.cli.presets import DEFAULT_PRESET, Preset, load_preset
+from avatar_cli.cli.settings import SETTINGS
+from avatar_cli.protocol.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Request:
+    """The settings part of a command line."""
+
+    flags: Mapping[str, str]  # by dotted key; only flags that were given
+    assignments: tuple[str, ...] = ()  # key=value
+    config: Path | None = None
+    preview: bool = False
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The outcome: the preset and the value of every setting."""
+
+    preset: Preset
+    values: Mapping[str, Any]
+
+    def __getitem__(self, key: str) -> Any:
+        return self.values[key]
+
+
+def configure(request: Request) -> Configuration:
+    """Settle every setting. Raises UsageError for an unknown key or a value that cannot be."""
+    file = _read_file(request.config) if request.config else {}
+    words = dict(_read_assignment(assignment) for assignment in request.assignments)
+    flags = {key: _read(key, text, SETTINGS[key].flag or key) for key, text in request.flags.items()}
+    chosen = {**file, **words, **flags}
+    preset = load_preset(chosen.get("model", DEFAULT_PRESET))
+    defaults = _read_tree(preset.defaults, f"the preset {preset.name}")
+    preview = _read_tree(preset.preview, f"the preset {preset.name}") if request.preview else {}
+    values = {"model": preset.name, **defaults, **file, **preview, **words, **flags}
+    _check_words(values["generation.prompt"], preset)
+    if values["chunks.border"] > values["chunks.frames"]:
+        raise UsageError(
+            f"chunks.border={values['chunks.border']} is more than a chunk has "
+            f"(chunks.frames={values['chunks.frames']}): make it smaller."
+        )
+    return Configuration(preset, values)
+
+
+def _check_words(prompt: Iterable[str], preset: Preset) -> None:
+    for word in prompt:
+        if word not in preset.prompt_words:
+            known = ", ".join(preset.prompt_words)
+            raise UsageError(f"--prompt {word!r} is not a word that {preset.name} knows: use {known}.")
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    try:
+        tree = yaml.safe_load(path.read_text())
+    except OSError as error:
+        raise UsageError(f"--config {path} cannot be read ({error.strerror}): check the name.") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        reason = " ".join(str(error).split())
+        raise UsageError(f"--config {path} is not YAML ({reason}): correct it.") from error
+    if tree is None:
+        return {}
+    if not isinstance(tree, dict):
+        raise UsageError(f"--config {path} must hold keys and values, such as `picture: {{size: 1080p}}`.")
+    return _read_tree(tree, str(path))
+
+
+def _read_tree(tree: Mapping[Any, Any], origin: str) -> dict[str, Any]:
+    return {key: _read(key, value, f"{key} in {origin}") for key, value in _flatten(tree, origin)}
+
+
+def _flatten(tree: Mapping[Any, Any], origin: str, prefix: str = "") -> Iterable[tuple[str, Any]]:
+    for name, value in tree.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, dict) and any(known.startswith(f"{key}.") for known in SETTINGS):
+            yield from _flatten(value, origin, f"{key}.")
+        else:
+            yield _known(key, origin), value
+
+
+def _read_assignment(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"-s {text} has no value: write -s key=value, such as -s encoding.crf=18.")
+    key = _known(key.strip(), "-s")
+    return key, _read(key, value.strip(), f"-s {key}")
+
+
+def _known(key: str, origin: str) -> str:
+    if key in SETTINGS:
+        return key
+    leaf = key.rpartition(".")[2]
+    nearest = max(
+        SETTINGS,
+        key=lambda known: max(_likeness(key, known), _likeness(leaf, known.rpartition(".")[2])),
+    )
+    raise UsageError(f"{key} in {origin} is not a setting: did you mean {nearest}?")
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one, other).ratio()
+
+
+def _read(key: str, value: Any, origin: str) -> Any:
+    try:
+        return SETTINGS[key].read(value)
+    except ValueError as error:
+        raise UsageError(f"{origin} {error}, not {value!r}.") from error

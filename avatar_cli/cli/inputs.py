@@ -1,0 +1,90 @@
+"""From a command line to a job: everything that can be wrong is found here, before anything is computed."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from avatar_cli.cli.configuration import Configuration
+from avatar_cli.media.ffmpeg import ffmpeg_path
+from avatar_cli.media.image_in import parse_colour, probe_image
+from avatar_cli.media.output_path import check_output
+from avatar_cli.media.sizes import derived_output, resolve_size
+from avatar_cli.media.speech_in import probe_speech
+from avatar_cli.protocol.errors import UsageError
+from avatar_cli.protocol.job import Compute, Encoding, Fit, Generation, Mode, Picture, RenderJob
+
+
+@dataclass(frozen=True)
+class Files:
+    """The paths of a command line, as they were typed."""
+
+    reference: Path
+    speech: Path
+    output: Path | None
+    overwrite: bool
+    report: Path | None
+    trace: Path | None
+    frame_hashes: Path | None
+
+
+def build_job(files: Files, configuration: Configuration) -> RenderJob:
+    """Check inputs and outputs and resolve the job.
+
+    Raises:
+        UsageError: OUT exists, is an input, or a size or colour cannot be.
+        InputError: REF or SPEECH cannot be used.
+        EnvironmentProblem: ffmpeg or a folder is missing.
+    """
+    ffmpeg_path()
+    output = files.output or derived_output(files.reference, files.speech)
+    image = probe_image(files.reference)
+    probe_speech(files.speech)
+    check_output(output, files.overwrite, inputs=(files.reference, files.speech))
+    for path in (files.report, files.trace, files.frame_hashes):
+        if path is not None:
+            _check_side_file(path, forbidden=(files.reference, files.speech, output))
+    background = configuration["picture.background"]
+    if background is not None:
+        parse_colour(background)
+    width, height = resolve_size(configuration["picture.size"], (image.width, image.height))
+    return RenderJob(
+        reference=_absolute(files.reference),
+        speech=_absolute(files.speech),
+        output=_absolute(output),
+        picture=Picture(
+            width=width,
+            height=height,
+            fps=configuration["picture.fps"],
+            fit=Fit(configuration["picture.fit"]),
+            background=background,
+        ),
+        generation=Generation(
+            model=configuration.preset.family,
+            prompt=configuration["generation.prompt"],
+            seed=configuration["generation.seed"],
+            steps=configuration["generation.steps"],
+            chunk_frames=configuration["chunks.frames"],
+            interpolated_frames=configuration["chunks.interpolated"],
+            border_frames=configuration["chunks.border"],
+            mode=Mode(configuration["generation.mode"]),
+        ),
+        encoding=Encoding(
+            preset=configuration["encoding.preset"],
+            crf=configuration["encoding.crf"],
+            audio_bitrate_kbps=configuration["encoding.audio_bitrate_kbps"],
+        ),
+        compute=Compute(ranks=configuration["compute.ranks"], threads=configuration["compute.threads"]),
+        frame_hashes=_absolute(files.frame_hashes) if files.frame_hashes else None,
+    )
+
+
+def _check_side_file(path: Path, forbidden: tuple[Path, ...]) -> None:
+    """A report, trace or hash file replaces what is there, but not an input or the video."""
+    if not path.parent.is_dir() or path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise UsageError(f"{path} cannot be written: name a file in a folder that exists.")
+    if path.resolve() in {other.resolve() for other in forbidden}:
+        raise UsageError(f"{path} is an input or the video itself: name another file.")
+
+
+def _absolute(path: Path) -> str:
+    return str(path.absolute())

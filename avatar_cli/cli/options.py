@@ -1,0 +1,195 @@
+"""Options of the command line, with their words in --help, for all commands that share them.
+
+Values of settings stay text here: cli/settings.py reads them, whether they come from a flag, from -s or from a file.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_IN_OUT = "Input and output"
+_PICTURE = "Picture"
+_GENERATION = "Generation"
+_COMPUTE = "Compute"
+_TELLING = "What the tool tells"
+
+Reference = Annotated[
+    Path, typer.Argument(metavar="REF", help="Photo of the person: JPEG or PNG.", show_default=False)
+]
+Speech = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SPEECH", help="Recording of the speech: WAV, FLAC or MP3, of any length.", show_default=False
+    ),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="OUT.mp4",
+        help="The video. Without it the name follows the speech's, in the current folder, and is printed.",
+        rich_help_panel=_IN_OUT,
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace OUT.mp4 where it exists.", rich_help_panel=_IN_OUT)
+]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="YAML file with settings, in the form of configs/portrait.yaml. Flags win over it.",
+        rich_help_panel=_IN_OUT,
+    ),
+]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        "-s",
+        metavar="KEY=VALUE",
+        help="Set any key of the configuration, such as -s encoding.crf=18; may be repeated.",
+        rich_help_panel=_IN_OUT,
+    ),
+]
+Size = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="360p, 540p, 720p, 1080p, WxH, or source. The named ones are upright where REF is taller than wide. "
+        r"\[default: 720p]",
+        rich_help_panel=_PICTURE,
+    ),
+]
+FitOption = Annotated[
+    str | None,
+    typer.Option(
+        "--fit",
+        metavar="crop|pad",
+        help=r"How a REF of another shape fits: cropped around the face, or padded. \[default: crop]",
+        rich_help_panel=_PICTURE,
+    ),
+]
+Fps = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RATE",
+        help=r"Frames a second: 25, 29.97, 30000/1001. \[default: 25]",
+        rich_help_panel=_PICTURE,
+    ),
+]
+Background = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLOUR",
+        help=r"Behind a transparent REF: a name or #rrggbb. \[default: black]",
+        rich_help_panel=_PICTURE,
+    ),
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help=r"One of `avatar models`. \[default: portrait]",
+        rich_help_panel=_GENERATION,
+    ),
+]
+Prompt = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WORDS",
+        help="How the person speaks: calm, lively, smiling; several are separated by commas.",
+        rich_help_panel=_GENERATION,
+    ),
+]
+Seed = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help=r"The same seed gives the same frames. \[default: 0]",
+        rich_help_panel=_GENERATION,
+    ),
+]
+Steps = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help=r"Steps of the base model's sampler: more are slower. \[default: 6]",
+        rich_help_panel=_GENERATION,
+    ),
+]
+Preview = Annotated[
+    bool,
+    typer.Option(
+        "--preview",
+        help="Quick look: 360p, two steps, fastest encoder preset. Other flags still win.",
+        rich_help_panel=_GENERATION,
+    ),
+]
+ModeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--mode",
+        metavar="streaming|batch",
+        help=r"Chunk by chunk, or stage by stage over the whole video; the frames are the same. "
+        r"\[default: streaming]",
+        rich_help_panel=_GENERATION,
+    ),
+]
+Nproc = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help=r"Processes (GPUs) that share the models. \[default: 1]",
+        rich_help_panel=_COMPUTE,
+    ),
+]
+Threads = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help=r"Threads of each process for tensors. Another number can change the last bit of a sum. "
+        r"\[default: 1]",
+        rich_help_panel=_COMPUTE,
+    ),
+]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--report",
+        metavar="FILE",
+        help="Write a JSON report: time to first frame step by step, frames/s, time a stage, memory.",
+        rich_help_panel=_TELLING,
+    ),
+]
+TraceFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--trace",
+        metavar="FILE",
+        help="Write a trace of all processes that ui.perfetto.dev opens.",
+        rich_help_panel=_TELLING,
+    ),
+]
+FrameHashes = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write one hash a frame, of the RGB that the encoder gets.",
+        rich_help_panel=_TELLING,
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Events as JSON lines on stdout, and nothing else there.", rich_help_panel=_TELLING
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.", rich_help_panel=_TELLING)]
+Debug = Annotated[
+    bool,
+    typer.Option("--debug", help="Show tracebacks, and what libraries print.", rich_help_panel=_TELLING),
+]

@@ -1,0 +1,100 @@
+"""Every setting of a render: its dotted key, its flag, and how its value is read."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from avatar_cli.protocol.job import Fit, Mode
+from avatar_cli.protocol.timing import parse_fps
+
+FASTEST_FPS = 240
+X264_PRESETS = (
+    "ultrafast",
+    "superfast",
+    "veryfast",
+    "faster",
+    "fast",
+    "medium",
+    "slow",
+    "slower",
+    "veryslow",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting; `read` takes a word of the command line or a YAML value and raises ValueError."""
+
+    read: Callable[[Any], Any]
+    flag: str | None = None
+
+
+def _whole(low: int, high: int) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        try:
+            number = int(str(value))
+        except ValueError:
+            number = low - 1
+        if not low <= number <= high:
+            raise ValueError(f"must be a whole number from {low} to {high}")
+        return number
+
+    return read
+
+
+def _one_of(*names: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if value not in names:
+            raise ValueError(f"must be one of {', '.join(names)}")
+        return str(value)
+
+    return read
+
+
+def _fps(value: Any) -> Any:
+    try:
+        fps = parse_fps(str(value))
+    except (ValueError, ZeroDivisionError):
+        fps = None
+    if fps is None or fps > FASTEST_FPS:
+        raise ValueError(f"must be a frame rate up to {FASTEST_FPS}, such as 25, 29.97 or 30000/1001")
+    return fps
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    words = re.split(r"[,\s]+", value) if isinstance(value, str) else value
+    if not isinstance(words, list):
+        raise ValueError("must be words, separated by commas or spaces")
+    return tuple(dict.fromkeys(str(word).lower() for word in words if word))
+
+
+def _text(value: Any) -> str:
+    if value is None or isinstance(value, (list, dict)):
+        raise ValueError("must be a word")
+    return str(value)
+
+
+def _text_or_none(value: Any) -> str | None:
+    return None if value is None else _text(value)
+
+
+SETTINGS: dict[str, Setting] = {
+    "model": Setting(_text, "--model"),
+    "picture.size": Setting(_text, "--size"),
+    "picture.fps": Setting(_fps, "--fps"),
+    "picture.fit": Setting(_one_of(*(fit.value for fit in Fit)), "--fit"),
+    "picture.background": Setting(_text_or_none, "--background"),
+    "generation.prompt": Setting(_words, "--prompt"),
+    "generation.seed": Setting(_whole(0, 2**63 - 1), "--seed"),
+    "generation.steps": Setting(_whole(1, 1000), "--steps"),
+    "generation.mode": Setting(_one_of(*(mode.value for mode in Mode)), "--mode"),
+    "chunks.frames": Setting(_whole(1, 1000)),
+    "chunks.interpolated": Setting(_whole(0, 1000)),
+    "chunks.border": Setting(_whole(0, 1000)),
+    "encoding.preset": Setting(_one_of(*X264_PRESETS)),
+    "encoding.crf": Setting(_whole(0, 51)),
+    "encoding.audio_bitrate_kbps": Setting(_whole(32, 512)),
+    "compute.ranks": Setting(_whole(1, 64), "--nproc"),
+    "compute.threads": Setting(_whole(1, 1024), "--threads"),
+}

@@ -1,0 +1,84 @@
+"""Runs one render from the parent: hand over, watch, report."""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from avatar_cli.launch.agent_process import AgentProcess
+from avatar_cli.launch.display import Display
+from avatar_cli.launch.ending import Ending
+from avatar_cli.launch.interrupts import Interrupts
+from avatar_cli.launch.memory import MemorySampler
+from avatar_cli.launch.report import ReportBuilder
+from avatar_cli.launch.trace import TraceWriter
+from avatar_cli.launch.watch import Listener, Watch
+from avatar_cli.protocol.events import Interval, now
+from avatar_cli.protocol.job import RenderJob
+
+PARENT = -1  # the parent's place where events name a rank
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What the user wants to see and keep of a job."""
+
+    display: Display
+    started: float  # when the command was started, on the events' clock
+    report: Path | None = None
+    trace: Path | None = None
+    debug: bool = False
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """How a job ended, how far it came, and how fast."""
+
+    ending: Ending
+    frames: int  # that the encoder was given
+    ttff: float | None  # seconds from the command to the first bytes that play
+    fps: float | None  # steady frames/s; of the whole job where it ended within the warm-up
+
+
+def render(job: RenderJob, agent: AgentProcess, observation: Observation) -> Rendered:
+    """Hand `job` to the launcher and follow it to its end; no process of the job is left afterwards.
+
+    Files that were asked for are written: the report when the video is done, the trace in any case.
+    """
+    memory = MemorySampler(os.getpid())
+    report = ReportBuilder(job, observation.started, memory)
+    trace = TraceWriter(observation.trace, observation.started, memory) if observation.trace else None
+    listeners: list[Listener] = [report, observation.display]
+    if observation.report or trace:
+        listeners.append(memory)
+    if trace:
+        listeners.append(trace)
+    with Interrupts() as interrupts:
+        prepared = Interval("command", observation.started, now(), PARENT, "command")
+        pipes = agent.hand_over(job.to_json(), job.compute.ranks)
+        for listener in listeners:
+            listener.event(prepared)
+        try:
+            ending = Watch(
+                agent, pipes, interrupts, listeners, _to_stderr if observation.debug else _nowhere
+            ).run()
+        finally:
+            agent.kill()
+            observation.display.close()
+            if trace:
+                trace.close()
+    if ending.finished is None:
+        return Rendered(ending, report.frames, report.first_bytes, None)
+    result = report.report()
+    if observation.report:
+        observation.report.write_text(result.to_json())
+    speed = result.speed
+    return Rendered(ending, speed.frames, result.ttff.first_bytes, speed.steady_fps or speed.overall_fps)
+
+
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _nowhere(line: str) -> None:
+    pass

@@ -1,0 +1,194 @@
+"""Builds the report from the events of a job, in constant memory."""
+
+import json
+import os
+import platform
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from avatar_cli import __version__
+from avatar_cli.launch.memory import MemorySampler
+from avatar_cli.protocol.events import (
+    Event,
+    Finished,
+    Instant,
+    Interval,
+    Memory,
+    Progress,
+    RankStarted,
+    Warned,
+)
+from avatar_cli.protocol.job import RenderJob
+from avatar_cli.protocol.report import FirstFrame, MemoryUse, RankPeaks, Report, Speed, Step, Total
+
+SWITCHES = ("enter", "leave")
+FIRST_CHUNKS = ("", "N0")
+
+
+@dataclass
+class _Sum:
+    calls: int = 0
+    seconds: float = 0.0
+    longest: float = 0.0
+
+    def add(self, seconds: float) -> None:
+        self.calls += 1
+        self.seconds += seconds
+        self.longest = max(self.longest, seconds)
+
+    def total(self) -> Total:
+        return Total(self.calls, self.seconds, self.longest)
+
+
+@dataclass
+class _Work:
+    begin: float
+    end: float
+    busy: float
+
+
+class ReportBuilder:
+    """A listener that adds up; ask for the report when the job is done."""
+
+    def __init__(self, job: RenderJob, started: float, memory: MemorySampler) -> None:
+        """Prepare.
+
+        Args:
+            job: The job as handed over.
+            started: When the command was started, on the events' clock.
+            memory: Sampled elsewhere.
+        """
+        self._job = job
+        self._started = started
+        self._memory = memory
+        self._instants: dict[str, float] = {}
+        self._first: dict[tuple[str, str, int, str], _Work] = {}
+        self._sums: dict[str, _Sum] = {}
+        self._ranks: dict[str, object] = {}
+        self._peaks: dict[str, RankPeaks] = {}
+        self._warnings: list[str] = []
+        self.frames = 0  # that the encoder was given
+        self._warm: Progress | None = None
+        self._stall_free = started
+        self._finished: Finished | None = None
+
+    def event(self, event: Event) -> None:
+        """Take one event into account."""
+        match event:
+            case Interval():
+                self._add_interval(event)
+            case Instant():
+                self._instants.setdefault(event.name, event.time)
+            case Progress():
+                self._add_progress(event)
+            case RankStarted():
+                self._ranks[str(event.rank)] = event.environment
+            case Memory():
+                self._peaks[str(event.rank)] = RankPeaks(event.host_peak, event.device_peak)
+            case Warned():
+                self._warnings.append(event.message)
+            case Finished():
+                self._finished = event
+
+    def tick(self) -> None:
+        """Nothing to do between events."""
+
+    @property
+    def first_bytes(self) -> float | None:
+        """Time to first frame so far: from the command to the first bytes that play."""
+        return self._since_start("first_bytes")
+
+    def report(self) -> Report:
+        """The report of a job that is done."""
+        assert self._finished is not None
+        return Report(
+            output=self._finished.output,
+            job=json.loads(self._job.to_json()),
+            environment={"avatar": __version__, "machine": _machine(), "ranks": self._ranks},
+            ttff=FirstFrame(
+                first_frame=self._since_start("first_frame"),
+                first_packet=self._since_start("first_packet"),
+                first_bytes=self.first_bytes,
+                stall_free_start=self._stall_free_start(),
+                waterfall=self._waterfall(),
+            ),
+            speed=self._speed(self._finished),
+            stages={name: sum_.total() for name, sum_ in self._sums.items() if name not in SWITCHES},
+            switches={name: sum_.total() for name, sum_ in self._sums.items() if name in SWITCHES},
+            memory=MemoryUse(self._memory.peak, self._memory.samples, self._peaks),
+            warnings=tuple(self._warnings),
+        )
+
+    def _add_interval(self, event: Interval) -> None:
+        seconds = event.end - event.begin
+        self._sums.setdefault(event.name, _Sum()).add(seconds)
+        if event.chunk in FIRST_CHUNKS and event.begin < self._instants.get("first_bytes", float("inf")):
+            key = (event.name, event.chunk, event.rank, event.thread)
+            work = self._first.setdefault(key, _Work(event.begin, event.end, 0.0))
+            work.begin = min(work.begin, event.begin)
+            work.end = max(work.end, event.end)
+            work.busy += seconds
+
+    def _add_progress(self, event: Progress) -> None:
+        """Frames from self.frames on have become available by now, the first of them at the latest."""
+        if event.frames > self.frames:
+            self._stall_free = max(self._stall_free, event.time - self._seconds(self.frames))
+            self.frames = event.frames
+        if self._warm is None and event.frames >= self._job.generation.chunk_frames:
+            self._warm = event
+
+    def _speed(self, finished: Finished) -> Speed:
+        warm = self._warm if self._warm is not None and self._warm.frames < finished.frames else None
+        return Speed(
+            frames=finished.frames,
+            duration=finished.duration,
+            warm_up_frames=warm.frames if warm else None,
+            steady_fps=(finished.frames - warm.frames) / (finished.time - warm.time) if warm else None,
+            overall_fps=finished.frames / (finished.time - self._started),
+        )
+
+    def _stall_free_start(self) -> float | None:
+        """When playing can start, given that each frame takes as long through the encoder as the first did."""
+        if "first_bytes" not in self._instants or "first_frame" not in self._instants:
+            return None
+        through_the_encoder = self._instants["first_bytes"] - self._instants["first_frame"]
+        return self._stall_free + through_the_encoder - self._started
+
+    def _waterfall(self) -> tuple[Step, ...]:
+        steps = [
+            Step(
+                name,
+                chunk,
+                f"rank {rank}" if rank >= 0 else thread,
+                work.begin - self._started,
+                work.end - self._started,
+                work.busy,
+            )
+            for (name, chunk, rank, thread), work in self._first.items()
+        ]
+        return tuple(sorted(steps, key=lambda step: (step.begin, step.end)))
+
+    def _since_start(self, instant: str) -> float | None:
+        return self._instants[instant] - self._started if instant in self._instants else None
+
+    def _seconds(self, frames: int) -> float:
+        return float(Fraction(frames) / self._job.picture.fps)
+
+
+def _machine() -> dict[str, object]:
+    return {
+        "system": platform.platform(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    }
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor()

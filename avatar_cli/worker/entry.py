@@ -1,0 +1,164 @@
+"""Entry point of a rank: sets up the process, runs the session, tells the parent how it ended."""
+
+import importlib
+import os
+import platform
+import sys
+import threading
+import traceback
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+from avatar_cli import __version__
+from avatar_cli.protocol.errors import AvatarError
+from avatar_cli.protocol.events import EventSink, Failed, Interval, RankStarted, Warned, now
+from avatar_cli.protocol.exit_codes import ExitCode
+from avatar_cli.protocol.job import RenderJob
+from avatar_cli.worker.affinity import bind_to_gpu
+from avatar_cli.worker.events_out import EventWriter
+from avatar_cli.worker.lifeline import Lifeline
+
+BLAME_TIME = 1.0  # seconds a failed rank of several waits to be ended by the launcher
+
+
+@dataclass(frozen=True)
+class RankLinks:
+    """The pipes of one rank. Connections, because those survive being sent to a spawned process."""
+
+    events: Connection
+    lifeline: Connection
+
+
+@dataclass(frozen=True)
+class RankTask:
+    """What the launcher hands to every rank.
+
+    torchrun expands `$` in arguments that are strings, so job and session travel inside an object.
+    """
+
+    job: str  # RenderJob as JSON
+    session: str  # module with run(job, emit, stop)
+    links: tuple[RankLinks, ...]  # of all ranks of this machine, by local rank
+    bind_to_gpu: bool  # torchrun does not do it here, so the rank pins itself to its GPU's NUMA node
+
+
+def run_rank(task: RankTask) -> None:
+    """Run one rank to its end. torchrun calls this in every rank and sees its status; the parent reads events.
+
+    Returns when the session is done; ends the process with the error's exit code when it failed.
+    """
+    rank, local_rank = int(os.environ["RANK"]), int(os.environ["LOCAL_RANK"])
+    for other, links in enumerate(task.links):
+        if other != local_rank:
+            links.events.close()
+            links.lifeline.close()
+    own = task.links[local_rank]
+    emit = EventWriter(os.dup(own.events.fileno()))
+    own.events.close()
+    stop = threading.Event()
+    lifeline = Lifeline(own.lifeline.fileno(), stop)
+
+    code = _run_session(task, rank, local_rank, emit, stop)
+    lifeline.session_is_over()
+    if code is ExitCode.DONE:
+        emit.close()
+        return
+    if len(task.links) > 1:
+        # A peer that was killed makes this rank fail too. While this one stays, the launcher finds the dead
+        # peer first and can tell which signal ended it.
+        lifeline.wait_for_end(BLAME_TIME)
+    emit.close()
+    os._exit(code)
+
+
+def _run_session(
+    task: RankTask, rank: int, local_rank: int, emit: EventSink, stop: threading.Event
+) -> ExitCode:
+    try:
+        job = RenderJob.from_json(task.job)
+        begin = now()
+        session = importlib.import_module(task.session)
+        environment = _set_up(job, task, local_rank, emit)
+        emit(RankStarted(rank, os.getpid(), now(), environment))
+        emit(Interval("imports", begin, now(), rank, "main"))
+        _join_peers(rank, emit)
+        session.run(job, emit, stop)
+        _leave_peers()
+    except BaseException as error:  # the last resort of a process: whatever it is, the parent must hear of it
+        emit(_failure(error, rank, stopped=stop.is_set()))
+        return error.code if isinstance(error, AvatarError) else ExitCode.FAILED
+    return ExitCode.DONE
+
+
+def _set_up(job: RenderJob, task: RankTask, local_rank: int, emit: EventSink) -> dict[str, object]:
+    """Threads and processors of this process; returns what the report says about them."""
+    import torch
+
+    torch.set_num_threads(job.compute.threads)
+    torch.set_num_interop_threads(1)
+    device = "cpu"
+    if torch.cuda.is_available():
+        torch.cuda.set_device(local_rank)
+        properties = torch.cuda.get_device_properties(local_rank)
+        device = properties.name
+        if task.bind_to_gpu:
+            bind_to_gpu(_pci_address(properties))
+            emit(Warned("The program numactl is missing, so only processors were pinned beside the GPU."))
+    return {
+        "avatar": __version__,
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "numpy": sys.modules["numpy"].__version__,
+        "device": device,
+        "threads": torch.get_num_threads(),
+        "affinity": sorted(os.sched_getaffinity(0)),
+    }
+
+
+def _pci_address(properties: object) -> str:
+    domain, bus, device = (getattr(properties, f"pci_{part}_id") for part in ("domain", "bus", "device"))
+    return f"{domain:04x}:{bus:02x}:{device:02x}.0"
+
+
+def _join_peers(rank: int, emit: EventSink) -> None:
+    """Open the process group of a job of several ranks."""
+    if int(os.environ["WORLD_SIZE"]) == 1:
+        return
+    import torch
+    import torch.distributed as dist
+
+    begin = now()
+    if torch.cuda.is_available():
+        device = torch.device("cuda", torch.cuda.current_device())
+        dist.init_process_group("nccl", device_id=device)
+    else:
+        dist.init_process_group("gloo")
+    emit(Interval("join", begin, now(), rank, "main"))
+
+
+def _leave_peers() -> None:
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is not None and distributed.is_initialized():
+        distributed.destroy_process_group()
+
+
+def _failure(error: BaseException, rank: int, stopped: bool) -> Failed:
+    """The event for an error; an error may name its stage and chunk in attributes of these names.
+
+    What goes wrong after the job was told to stop follows from stopping, and is reported as the interruption.
+    """
+    if stopped:
+        code, message = ExitCode.INTERRUPTED, f"Rank {rank} was told to stop."
+    elif isinstance(error, AvatarError):
+        code, message = error.code, error.message
+    else:
+        code, message = ExitCode.FAILED, f"Unexpected {type(error).__name__} on rank {rank}: {error}"
+    return Failed(
+        code=int(code),
+        message=message,
+        rank=rank,
+        stage=getattr(error, "stage", ""),
+        chunk=getattr(error, "chunk", ""),
+        time=now(),
+        traceback="".join(traceback.format_exception(error)),
+    )
