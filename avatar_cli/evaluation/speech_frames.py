@@ -17,6 +17,8 @@ BELOW_LOUD_DB = 30.0
 SILENCE_DB = -70.0
 # Closures of plosives are silent: gaps up to this long belong to the speech around them.
 LONGEST_CLOSURE = 0.24  # seconds
+# Clicks and lip smacks are shorter than any word.
+SHORTEST_SPEECH = 0.12  # seconds
 
 
 def speech_mask(samples: Floats, rate: int, fps: Fraction, frames: int) -> NDArray[np.bool_]:
@@ -27,12 +29,15 @@ def speech_mask(samples: Floats, rate: int, fps: Fraction, frames: int) -> NDArr
     level = 10 * np.log10(np.array(power) + 1e-12)
     quiet, loud = np.quantile(level, [QUIET_QUANTILE, LOUD_QUANTILE])
     threshold = max(quiet + SHARE_ABOVE_QUIET * (loud - quiet), loud - BELOW_LOUD_DB, SILENCE_DB)
-    return _fill_gaps(level > threshold, round(LONGEST_CLOSURE * fps))
+    spoken = level > threshold
+    _flip_runs(spoken, False, round(LONGEST_CLOSURE * fps))
+    _flip_runs(spoken, True, round(SHORTEST_SPEECH * fps) - 1)
+    return spoken
 
 
-def _fill_gaps(mask: NDArray[np.bool_], longest: int) -> NDArray[np.bool_]:
-    filled = mask.copy()
-    for before, after in pairwise(np.flatnonzero(mask)):
-        if after - before - 1 <= longest:
-            filled[before:after] = True
-    return filled
+def _flip_runs(mask: NDArray[np.bool_], value: bool, longest: int) -> None:
+    """Inverts, in place, runs of `value` of at most `longest` frames, but not those at either end."""
+    edges = np.flatnonzero(np.diff(mask.astype(np.int8))) + 1
+    for start, stop in pairwise(edges):
+        if mask[start] == value and stop - start <= longest:
+            mask[start:stop] = not value

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from avatar_cli import __version__
 from avatar_cli.media.ffmpeg import ffmpeg_path
 
-_PACKAGES = ("avatar-cli", "torch", "numpy", "opencv-python-headless", "ai-edge-litert")
+_PACKAGES = ("torch", "numpy", "opencv-python-headless", "ai-edge-litert")
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ def this_machine() -> Machine:
         memory_gib=int(memory.group(1)) / 2**20 if memory else 0.0,
         system=f"{platform.system()} {platform.release()}",
         versions={
+            "avatar": __version__,
             "Python": platform.python_version(),
             **{name: version(name) for name in _PACKAGES},
             "ffmpeg": _ffmpeg_version(),

@@ -1,0 +1,54 @@
+import numpy as np
+import pytest
+
+from avatar_cli.evaluation.seams import chunk_borders, seam_figures
+
+
+def walk(seed, frames, channels=3):
+    steps = np.random.default_rng(seed).normal(size=(frames, channels))
+    return np.cumsum(steps, axis=0)
+
+
+def test_borders_lie_where_n_and_i_chunks_take_turns():
+    assert chunk_borders(130, 48, 10) == [48, 58, 106, 116]
+    assert chunk_borders(100, 48, 0) == [48, 96]
+    assert chunk_borders(48, 48, 10) == []
+
+
+def test_borders_like_any_other_frame_show_nothing():
+    borders = chunk_borders(6000, 20, 5)
+
+    figures = seam_figures(walk(0, 6000), borders)
+
+    assert figures.borders == len(borders)
+    assert figures.position_above == pytest.approx(0.05, abs=0.02)
+    assert figures.velocity_above == pytest.approx(0.05, abs=0.02)
+
+
+def test_a_jump_at_borders_is_seen_in_position_and_velocity():
+    curves = walk(1, 600)
+    borders = chunk_borders(600, 20, 5)
+    for border in borders:
+        curves[border:] += 10
+
+    figures = seam_figures(curves, borders)
+
+    assert figures.position_above == 1
+    assert figures.position > 3
+    assert figures.velocity_above > 0.9
+
+
+def test_a_jump_one_frame_beside_a_border_is_not_the_borders():
+    curves = walk(2, 600)
+    for border in chunk_borders(600, 20, 5):
+        curves[border + 2 :] += 10
+
+    assert seam_figures(curves, chunk_borders(600, 20, 5)).position_above < 0.2
+
+
+def test_channels_that_never_move_are_left_out():
+    curves = walk(3, 600)
+    still = np.concatenate([curves, np.zeros((600, 1))], axis=1)
+    borders = chunk_borders(600, 20, 5)
+
+    assert seam_figures(still, borders) == seam_figures(curves, borders)
