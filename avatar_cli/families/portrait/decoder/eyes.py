@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from avatar_cli.families.portrait.decoder.face_frame import SKIN_POINTS, FaceFrame
 from avatar_cli.families.portrait.decoder.grid import Box, FieldGrid
 from avatar_cli.families.portrait.decoder.masks import Mask, blend, polygon_mask, soften
+from avatar_cli.families.portrait.decoder.sampling import sample
 from avatar_cli.families.portrait.decoder.slit import Placement, SlitPatch, SlitShape
 from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline, natural_cubic_operator
 from avatar_cli.families.portrait.geometry import Pose
@@ -133,9 +134,7 @@ class EyeRegion:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Both lid lines [9, 2] on the canvas: carried by the common field, then closed."""
         resting = np.concatenate([self._upper, self._lower])
-        carried = (
-            resting + self._head_grid.sample(head.displacement, self._head_grid.index_of(resting)[None])[0]
-        )
+        carried = resting + sample(head.displacement, self._head_grid.index_of(resting)[None])[0]
         motion = np.concatenate([self._upper_motion, self._lower_motion])
         lids = carried + np.einsum("nbc,b->nc", motion, amount) @ (head.pose.scale * head.pose.rotation[:2].T)
         return lids[:_LID_POINTS], lids[_LID_POINTS:]
@@ -153,7 +152,8 @@ class EyeRegion:
         common = patch.common(head.displacement)
         to_pixels = (head.pose.scale * head.pose.rotation[:2].T).astype(np.float32)
         upper_field, lower_field = (
-            common + (amount @ field).reshape(*common.shape[:2], 3) @ to_pixels for field in self._fields
+            np.asarray(common + (amount @ field).reshape(*common.shape[:2], 3) @ to_pixels, np.float32)
+            for field in self._fields
         )
         origin = placement.box.origin
         blur = max(0.5, _SEAM_BLUR * self._face.eye_distance)
@@ -182,7 +182,8 @@ class EyeRegion:
         region = head.picture[inside]
         mask = polygon_mask(outline - [left, top], bottom - top, right - left)
         unit = self._face.eye_distance
-        mask = soften(cv2.erode(mask, np.ones((3, 3), np.uint8)), max(0.6, _EDGE_BLUR * unit))
+        mask = np.asarray(cv2.erode(mask, np.ones((3, 3), np.uint8)), np.uint8)
+        mask = soften(mask, max(0.6, _EDGE_BLUR * unit))
         picture = region.copy() if not motion.turns else self._turned(image, head.source[inside], motion)
         closed = self._open - float(np.linalg.norm(lids[0][20] - lids[1][20]))
         if motion.blink > 0 and closed > 0.02 * unit:
@@ -202,7 +203,7 @@ class EyeRegion:
             1 / (_GAZE_REACH * self._iris_radius) ** 2
         )
         turned = source - shift * np.exp(-squared * squared)[..., None]
-        return cv2.remap(image, turned, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        return sample(image, turned)
 
     def _sheet(
         self,

@@ -74,10 +74,6 @@ class FieldGrid:
         """Fractional node indices (column, row) of canvas positions [..., 2]."""
         return ((points - self.box.origin + 0.5) / self.step + 0.5).astype(np.float32)
 
-    def sample(self, field: NDArray[np.float32], indices: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Bilinear values of `field` [rows, columns, C] at node indices [h, w, 2]."""
-        return cv2.remap(field, indices, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-
     def node_rows(self, first_row: int, end_row: int) -> slice:
         """The rows of nodes that the pixel rows [first_row, end_row) of the box are interpolated from."""
         return slice(first_row // self.step, min(self.rows, -(-end_row // self.step) + 2))
@@ -97,4 +93,4 @@ class FieldGrid:
         fine = cv2.resize(backward, size, interpolation=cv2.INTER_LINEAR)
         skip = first_row - (first_row // self.step - 1) * self.step
         fine = fine[skip : skip + end_row - first_row, self.step : self.step + self.box.width]
-        return cv2.subtract(self.pixels[first_row:end_row], fine)
+        return np.asarray(cv2.subtract(self.pixels[first_row:end_row], fine), np.float32)

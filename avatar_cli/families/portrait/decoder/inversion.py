@@ -1,8 +1,9 @@
 """Inversion of a forward displacement field on a coarse grid."""
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
+
+from avatar_cli.families.portrait.decoder.sampling import sample
 
 _MIN_DETERMINANT = 0.2
 _MAX_STEP = 2.5  # grid cells
@@ -30,10 +31,10 @@ def invert_displacement(
     target = _node_indices(*forward.shape[:2])[rows]
     field = forward * np.float32(1.0 / step)
     inverse_jacobian = _inverse_jacobian(field)
-    position = target - _sample(field, target - field[rows])
+    position = target - sample(field, target - field[rows])
     for _ in range(iterations):
-        residual = position + _sample(field, position) - target
-        inverse = _sample(inverse_jacobian, position)
+        residual = position + sample(field, position) - target
+        inverse = sample(inverse_jacobian, position)
         newton = inverse[..., 0:2] * residual[..., 0:1] + inverse[..., 2:4] * residual[..., 1:2]
         position = position - np.clip(newton, -_MAX_STEP, _MAX_STEP)
         if np.abs(newton).max() < _CONVERGED:
@@ -46,10 +47,6 @@ def _node_indices(rows: int, columns: int) -> NDArray[np.float32]:
     indices[..., 0] = np.arange(columns, dtype=np.float32)
     indices[..., 1] = np.arange(rows, dtype=np.float32)[:, None]
     return indices
-
-
-def _sample(field: NDArray[np.float32], position: NDArray[np.float32]) -> NDArray[np.float32]:
-    return cv2.remap(field, position, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
 
 
 def _inverse_jacobian(field: NDArray[np.float32]) -> NDArray[np.float32]:

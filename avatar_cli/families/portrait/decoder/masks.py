@@ -38,10 +38,10 @@ def soften(mask: Mask, blur: float) -> Mask:
     if blur <= _SHARPEST:
         return mask
     if blur < _WIDE:
-        return cv2.GaussianBlur(mask, (0, 0), blur)
+        return np.asarray(cv2.GaussianBlur(mask, (0, 0), blur), np.uint8)
     # A stack blur of radius r has the variance r (r + 2) / 6.
     radius = round(math.sqrt(6 * blur * blur + 1) - 1)
-    return cv2.stackBlur(mask, (2 * radius + 1, 2 * radius + 1))
+    return np.asarray(cv2.stackBlur(mask, (2 * radius + 1, 2 * radius + 1)), np.uint8)
 
 
 def blend(below: NDArray[np.uint8], above: NDArray[np.uint8], mask: Mask) -> NDArray[np.uint8]:
@@ -50,4 +50,4 @@ def blend(below: NDArray[np.uint8], above: NDArray[np.uint8], mask: Mask) -> NDA
     Images are uint8 [h, w, 4].
     """
     weight = mask.astype(np.float32) * np.float32(1 / 255)
-    return cv2.blendLinear(below, above, 1 - weight, weight)
+    return np.asarray(cv2.blendLinear(below, above, 1 - weight, weight), np.uint8)

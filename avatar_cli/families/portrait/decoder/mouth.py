@@ -115,7 +115,7 @@ class Mouth:
         self, operator: NDArray[np.float32], moved: NDArray[np.float32], common: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         own = np.stack([operator @ moved[:, 0], operator @ moved[:, 1]], axis=1).reshape(common.shape)
-        return common + self._patch.weight * (own - common)
+        return np.asarray(common + self._patch.weight * (own - common), np.float32)
 
     def _sheet(self, face: FaceFrame, upper: bool) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
         """Vertices that carry one sheet, and the operator from their displacement to the patch's nodes.

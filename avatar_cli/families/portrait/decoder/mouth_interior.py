@@ -10,6 +10,7 @@ from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.grid import Box
 from avatar_cli.families.portrait.decoder.lips import LIP_CURVE
 from avatar_cli.families.portrait.decoder.masks import Mask, blend, ellipse_mask, polygon_mask, soften
+from avatar_cli.families.portrait.decoder.sampling import warp_affine, with_alpha
 from avatar_cli.families.portrait.decoder.spline import smoothstep
 from avatar_cli.families.portrait.decoder.teeth import ToothRow, lower_row, tooth_colour, upper_row
 from avatar_cli.families.portrait.geometry import Pose
@@ -119,11 +120,8 @@ class MouthInterior:
         before, after = photo.to_pixels(self._seam)[:2], pose.to_pixels(self._seam)[:2]
         shift = after - box.origin - linear @ (before - own.origin)
         transform = np.column_stack([linear, shift])
-        size = (box.width, box.height)
-        interior = cv2.warpAffine(
-            own.picture, transform, size, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-        )
-        mask = cv2.warpAffine(own.above_lower_lip, transform, size, flags=cv2.INTER_LINEAR)
+        interior = warp_affine(own.picture, transform, box.width, box.height, cv2.BORDER_REPLICATE)
+        mask = warp_affine(own.above_lower_lip, transform, box.width, box.height)
         # Not opened wider than in the photo: the photo's own pixels down to the lower lip.
         whole = 1 - float(smoothstep(0.01, 0.06, wider))
         return blend(picture, interior, np.maximum(mask, np.uint8(255 * whole)))
@@ -134,12 +132,14 @@ class MouthInterior:
         Toward the colour of the cavity: toward black teeth would turn blue.
         """
         unit = self._face.eye_distance
-        light = cv2.convertScaleAbs(soften(opening.mask(), max(1.0, 0.035 * unit)), alpha=1.25)
+        light = np.asarray(
+            cv2.convertScaleAbs(soften(opening.mask(), max(1.0, 0.035 * unit)), alpha=1.25), np.uint8
+        )
         offset = max(1, round(0.03 * unit))
         lowered = np.zeros_like(light)
         lowered[offset:] = light[:-offset]
-        seen = cv2.convertScaleAbs(np.minimum(light, lowered), alpha=strength, beta=255 * (1 - strength))
-        return blend(_plain(0.8 * self._cavity, opening.box), picture, seen)
+        seen = np.minimum(light, lowered) * np.float32(strength) + np.float32(255 * (1 - strength))
+        return blend(_plain(0.8 * self._cavity, opening.box), picture, seen.astype(np.uint8))
 
 
 def _plain(colour: NDArray[np.floating], box: Box) -> NDArray[np.uint8]:
@@ -171,15 +171,16 @@ def _own_interior(face: FaceFrame, mouth_box: Box) -> _OwnInterior | None:
     unit = face.eye_distance
     inset = max(1, round(0.012 * unit))
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * inset + 1, 2 * inset + 1))
-    known = cv2.erode(polygon_mask(np.concatenate([upper, lower[::-1]]), box.height, box.width), disc)
+    outline = polygon_mask(np.concatenate([upper, lower[::-1]]), box.height, box.width)
+    known = np.asarray(cv2.erode(outline, disc), np.uint8)
     if np.count_nonzero(known > 127) < _SMALLEST_OPENING:
         return None
-    near = cv2.dilate(known, np.ones((3, 3), np.uint8), iterations=max(3, int(0.16 * unit)))
+    square = np.ones((3, 3), np.uint8)
+    near = np.asarray(cv2.dilate(known, square, iterations=max(3, int(0.16 * unit))), np.uint8)
     unknown = ((known < 128) & (near > 0)).astype(np.uint8)
-    picture = cv2.inpaint(np.ascontiguousarray(source), unknown, 3, cv2.INPAINT_TELEA)
+    picture = np.asarray(cv2.inpaint(np.ascontiguousarray(source), unknown, 3, cv2.INPAINT_TELEA), np.uint8)
     along = (lower[-1] - lower[0]) / np.linalg.norm(lower[-1] - lower[0])
     up = np.array([along[1], -along[0]]) * 2 * unit
-    mask = polygon_mask(np.concatenate([lower, [lower[-1] + up, lower[0] + up]]), box.height, box.width)
-    mask = cv2.erode(mask, np.ones((3, 3), np.uint8), iterations=inset)
-    picture = cv2.cvtColor(picture, cv2.COLOR_RGB2RGBA)
-    return _OwnInterior(picture, soften(mask, max(0.7, 0.008 * unit)), box.origin)
+    above = polygon_mask(np.concatenate([lower, [lower[-1] + up, lower[0] + up]]), box.height, box.width)
+    above = np.asarray(cv2.erode(above, square, iterations=inset), np.uint8)
+    return _OwnInterior(with_alpha(picture), soften(above, max(0.7, 0.008 * unit)), box.origin)

@@ -9,6 +9,7 @@ from avatar_cli.families.portrait.decoder.eyes import EyeRegion, WarpedHead
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.head_field import HeadField
 from avatar_cli.families.portrait.decoder.mouth import Mouth
+from avatar_cli.families.portrait.decoder.sampling import sample, with_alpha
 from avatar_cli.families.portrait.geometry import Pose, moved_pose
 from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
 from avatar_cli.families.portrait.reference import PortraitReference
@@ -26,9 +27,7 @@ class PortraitRenderer:
         face = FaceFrame.of(reference)
         self._face = face
         self._canvas = reference.image
-        self._image = cv2.cvtColor(
-            reference.image, cv2.COLOR_RGB2RGBA
-        )  # four channels are remapped twice as fast
+        self._image = with_alpha(reference.image)
         self._limits = ExpressionLimits(face, reference.rest)
         self._head = HeadField(face, reference.person)
         self._eyes = (EyeRegion(face, LEFT_EYE, self._head.grid), EyeRegion(face, RIGHT_EYE, self._head.grid))
@@ -65,7 +64,7 @@ class PortraitRenderer:
         anchors = (self._points(self._head.anchors, pose) - self._resting_anchors).astype(np.float32)
         displacement = self._head.displacement(moved, anchors)
         source = self._head.source_map(displacement)
-        picture = cv2.remap(self._image, source, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        picture = sample(self._image, source)
         return WarpedHead(picture, self._head.box, displacement, source, pose)
 
     def _pose(self, motion: NDArray[np.floating]) -> Pose:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from avatar_cli.families.portrait.decoder.grid import Box, FieldGrid
 from avatar_cli.families.portrait.decoder.inversion import invert_displacement
 from avatar_cli.families.portrait.decoder.masks import Mask, blend, ellipse_mask, polygon_mask
+from avatar_cli.families.portrait.decoder.sampling import sample
 from avatar_cli.families.portrait.decoder.spline import smoothstep
 
 _NEWTON_STEPS = 6
@@ -74,11 +75,10 @@ class SlitPatch:
         size = (self.grid.rows, self.grid.columns)
         self.weight = (1 - smoothstep(_CORE, 1.0, radius)).reshape(*size, 1).astype(np.float32)
         self._head_indices = head_grid.index_of(self.grid.nodes).reshape(*size, 2)
-        self._head_grid = head_grid
 
     def common(self, head_displacement: NDArray[np.float32]) -> NDArray[np.float32]:
         """The common field at the nodes of the patch [rows, columns, 2], px."""
-        return self._head_grid.sample(head_displacement, self._head_indices)
+        return sample(head_displacement, self._head_indices)
 
     def place(self, mean_displacement: NDArray[np.floating]) -> Placement:
         """Let the patch travel with the face: a patch that stood still would cut a moved mouth."""
@@ -139,7 +139,7 @@ class SlitPatch:
         rows = grid.node_rows(first_row, end_row)
         backward = invert_displacement(forward, grid.step, _NEWTON_STEPS, rows)
         source = grid.source_map(backward, first_row, end_row)
-        return cv2.remap(image, source, None, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        return sample(image, source)
 
     def paste(
         self,
@@ -168,7 +168,7 @@ class SlitPatch:
         mask = ellipse_mask(
             centre - [left - box.left, top - box.top], radii, degrees, bottom - top, right - left
         )
-        mask = cv2.blur(mask, (_FEATHER, _FEATHER))
+        mask = np.asarray(cv2.blur(mask, (_FEATHER, _FEATHER)), np.uint8)
         region = target[
             top - target_box.top : bottom - target_box.top, left - target_box.left : right - target_box.left
         ]

@@ -78,7 +78,7 @@ def natural_cubic_operator(points: int, per_segment: int) -> NDArray[np.float32]
     return np.asarray(rows, np.float32)
 
 
-def _cubic_row(points: int, curvature: NDArray[np.float64], segment: int, t: float) -> NDArray[np.float64]:
+def _cubic_row(points: int, curvature: FloatArray, segment: int, t: float) -> NDArray[np.float64]:
     row = np.zeros(points)
     row[segment] = 1.0 - t
     row[segment + 1] = t

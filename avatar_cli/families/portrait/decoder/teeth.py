@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.decoder.masks import blend
+from avatar_cli.families.portrait.decoder.sampling import warp_affine
 from avatar_cli.families.portrait.decoder.spline import smoothstep
 from avatar_cli.families.portrait.geometry import Pose
 
@@ -48,8 +49,7 @@ class ToothRow:
         middle = self.texture.shape[1] / 2
         start = pose.to_pixels(edge_at)[:2] - origin - across * middle - down * self.edge
         transform = np.stack([across, down, start], axis=1)
-        size = (below.shape[1], below.shape[0])
-        placed = cv2.warpAffine(self.texture, transform, size, flags=cv2.INTER_LINEAR)
+        placed = warp_affine(self.texture, transform, below.shape[1], below.shape[0])
         return blend(below, placed, placed[..., 3])
 
 
