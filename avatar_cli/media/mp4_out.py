@@ -62,7 +62,7 @@ class Mp4Writer:
                 f"{self._partial} cannot be replaced ({error.strerror}): choose another folder."
             ) from error
         self._error: AvatarError | None = None
-        self._error_lock = threading.Lock()
+        self._error_lock = threading.RLock()
         video_read, video_write = os.pipe()
         sound_read, sound_write = os.pipe()
         try:
@@ -101,12 +101,13 @@ class Mp4Writer:
             self._put(self._sound, np.ascontiguousarray(with_positions(pcm), dtype="<f4"))
 
     def finish(self) -> Path:
-        """Complete the file and move it over OUT; returns OUT."""
+        """Complete the file and move it over OUT; returns OUT. Raises once `abandon` was called by any thread."""
         self._frames.end()
         self._sound.end()
         self._child.wait()
         self._join()
-        failed = self._frames.broken or self._sound.broken or self._child.complaint() is not None
+        complaint = self._child.complaint()
+        failed = self._error or self._frames.broken or self._sound.broken or complaint
         self._watch.end(complete=not failed)
         if failed:
             raise self._failure()
@@ -123,6 +124,10 @@ class Mp4Writer:
 
     def abandon(self) -> Path:
         """Give up: drop what is queued and let ffmpeg complete the partial file; returns its path."""
+        with self._error_lock:
+            self._error = self._error or RenderFailure(
+                f"The render was given up; {self._partial} has its beginning."
+            )
         self._frames.end(discard=True)
         self._sound.end(discard=True)
         try:

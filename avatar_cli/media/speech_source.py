@@ -28,13 +28,15 @@ class SpeechSource:
     Args:
         path: WAV, FLAC or MP3.
         fps: Frames of the video a second.
+        keep_sound: Whether `sound_for_frame` will be asked; without it no sound is kept.
 
     Raises:
         InputError: as SpeechDecoder; later calls can raise RenderFailure when ffmpeg is killed.
     """
 
-    def __init__(self, path: Path, fps: Fraction) -> None:
+    def __init__(self, path: Path, fps: Fraction, *, keep_sound: bool = True) -> None:
         self._fps = fps
+        self._keep_sound = keep_sound
         self._decoder = SpeechDecoder(path)
         self._blocks: Iterator[Samples] = self._decoder.blocks()
         self._resampler = soxr.ResampleStream(self.info.rate, MODEL_RATE, 1, dtype="float32")
@@ -76,6 +78,13 @@ class SpeechSource:
             while not self._ended and frames_for(self._decoded, self.info.rate, self._fps) <= frame:
                 self._advance()
             return frames_for(self._decoded, self.info.rate, self._fps) > frame
+
+    def covers(self, seconds: Fraction) -> bool:
+        """Whether the recording is longer than `seconds`; decodes as far as is needed to know."""
+        with self._lock:
+            while not self._ended and self._decoded <= seconds * self.info.rate:
+                self._advance()
+            return self._decoded > seconds * self.info.rate
 
     def model_samples(self, start: int, stop: int) -> Samples:
         """Samples start..stop at 16 kHz, the mean of all channels: float32 [stop - start].
@@ -121,7 +130,8 @@ class SpeechSource:
             self._ended = True
             return
         self._decoded += len(block)
-        self._sound.append(block)
+        if self._keep_sound:
+            self._sound.append(block)
         self._model.append(self._resampler.resample_chunk(block.mean(axis=1)))
 
 

@@ -15,7 +15,7 @@ import pytest
 from avatar_cli.media.ffmpeg import ffmpeg_path
 from avatar_cli.media.mp4_out import Mp4Writer, SoundFormat, VideoFormat, partial_path
 from avatar_cli.media.probe_mp4 import decoding_fault, probe_mp4, read_frames
-from avatar_cli.protocol.errors import AvatarError, EnvironmentProblem, RenderFailure
+from avatar_cli.protocol.errors import EnvironmentProblem, RenderFailure
 from avatar_cli.protocol.job import Encoding
 
 WRITING_PROCESS = """
@@ -139,8 +139,20 @@ def test_an_abandoned_render_leaves_a_complete_partial_file_and_no_process(start
     facts = probe_mp4(partial)
     assert len(facts.video.times) >= 40 - 5  # at most what was queued is dropped
     assert decoding_fault(partial) is None
-    with pytest.raises(AvatarError):
-        render.frame(40)
+    for go_on in (lambda: render.frame(40), render.writer.finish):
+        with pytest.raises(RenderFailure, match="given up"):
+            go_on()
+    assert not output.exists()
+
+
+def test_one_render_ends_while_another_goes_on(start_render, tmp_path):
+    first = start_render(tmp_path / "first.mp4")
+    second = start_render(tmp_path / "second.mp4")
+    third = start_render(tmp_path / "third.mp4")
+    for render in (first, second, third):
+        feed(render, 5)
+    for render in (second, first, third):
+        assert render.writer.finish().exists()
 
 
 def test_abandoning_a_stopped_ffmpeg_does_not_hang(start_render, monkeypatch):
