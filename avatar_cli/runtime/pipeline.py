@@ -19,7 +19,7 @@ from avatar_cli.runtime.chunks import Chunk, ChunkPlan, Reorder
 from avatar_cli.runtime.recorder import interval
 from avatar_cli.runtime.residency import resident
 from avatar_cli.runtime.stage import Piece, Stage
-from avatar_cli.runtime.state import Counters, RollingState
+from avatar_cli.runtime.state import RollingState
 
 Publish = Callable[[Piece[Any]], None]
 
@@ -219,10 +219,10 @@ class Pipeline:
         decode = self._graph.decode.name
         states = {**(batch.state or {}), decode: self._states[decode].to_tensors()}
         next_frame = max((piece.span.stop for _, piece in batch.pieces), default=0)
-        return RollingState(Counters(batch.next_chunk, next_frame, self._job.seed), stages=states)
+        return RollingState(self._job.seed, batch.next_chunk, states, next_frame=next_frame)
 
     def _restore(self, state: RollingState) -> None:
-        self._done = state.counters.next_chunk
+        self._done = state.next_chunk
         for name, tensors in state.stages.items():
             self._states[name].load_tensors(tensors)
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from avatar_cli.protocol.events import EventSink
 from avatar_cli.protocol.job import Generation, Picture
-from avatar_cli.runtime.chunks import Layout, Tail
+from avatar_cli.runtime.chunks import ChunkPlan, Layout, Tail
 from avatar_cli.runtime.pipeline import Graph
 from avatar_cli.stages.values import Conditioning, Frame, SpeechTrack
 
@@ -46,6 +46,9 @@ class Family(Protocol):
 
     def encode(self, image: Frame, name: Path, picture: Picture, prompt: tuple[str, ...]) -> Encoded:
         """Encode the reference and the prompt. Raises InputError where there is no usable face in `name`."""
+
+    def plan(self, generation: Generation) -> ChunkPlan:
+        """Chunk lengths of a job. Raises UsageError for lengths that the family cannot make."""
 
     def graph(
         self, conditioning: Conditioning, speech: SpeechTrack, generation: Generation, picture: Picture

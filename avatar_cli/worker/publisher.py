@@ -10,21 +10,20 @@ from avatar_cli.protocol.events import EventSink, Instant, Progress, now
 from avatar_cli.runtime.stage import Piece
 from avatar_cli.stages.values import Frame
 
+PUBLISHING_RANK = 0
 PROGRESS_INTERVAL = 0.25  # seconds between two progress events
 
 
 class Publisher:
     """Takes frames in order, from one thread, and trims what lies past the end of the speech."""
 
-    def __init__(
-        self, writer: Mp4Writer, speech: SpeechSource, hashes: Path | None, emit: EventSink, rank: int
-    ) -> None:
+    def __init__(self, writer: Mp4Writer, speech: SpeechSource, hashes: Path | None, emit: EventSink) -> None:
         self._writer = writer
         self._speech = speech
         self._hashes = FrameHashWriter(hashes) if hashes else None
         self._emit = emit
-        self._rank = rank
         self._reported = 0.0
+        self._open = True
         self.frames = 0
 
     def __call__(self, piece: Piece[Frame]) -> None:
@@ -33,14 +32,14 @@ class Publisher:
         if not self._speech.has_frame(index):
             return
         if index == 0:
-            self._emit(Instant("first_frame", now(), self._rank))
+            self._emit(Instant("first_frame", now(), PUBLISHING_RANK))
         if self._hashes:
             self._hashes.write(piece.value)
         # Sound first: ffmpeg reads its inputs in turn, and a starved sound input would hold the frame back.
         self._writer.write_sound(self._speech.sound_for_frame(index))
         self._writer.write_frame(piece.value)
         if index == 0:
-            self._emit(Instant("first_packet", now(), self._rank))
+            self._emit(Instant("first_packet", now(), PUBLISHING_RANK))
         self.frames = index + 1
         if now() - self._reported > PROGRESS_INTERVAL:
             self._report()
@@ -48,12 +47,16 @@ class Publisher:
     def finish(self) -> Path:
         """Complete the file and move it into its place."""
         self._report()
+        self._open = False
         if self._hashes:
             self._hashes.close()
         return self._writer.finish()
 
     def abandon(self) -> None:
-        """End early: what was written stays behind as a playable partial file."""
+        """End early: what was written stays behind as a playable partial file. Nothing to do after `finish`."""
+        if not self._open:
+            return
+        self._open = False
         if self._hashes:
             self._hashes.close()
         self._writer.abandon()

@@ -2,9 +2,10 @@
 
 import os
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
+import cv2
 import torch
 
 from avatar_cli.families.registry import load_family
@@ -13,12 +14,12 @@ from avatar_cli.media.mp4_out import Mp4Writer, SoundFormat, VideoFormat
 from avatar_cli.media.speech_source import SpeechSource
 from avatar_cli.protocol.events import EventSink, Finished, Instant, Warned, now
 from avatar_cli.protocol.job import Mode, RenderJob
-from avatar_cli.runtime.chunks import ChunkPlan
-from avatar_cli.runtime.pipeline import Pipeline
+from avatar_cli.runtime.pipeline import Job, Pipeline
 from avatar_cli.runtime.recorder import interval, memory_peaks
+from avatar_cli.stages.family import Family
 from avatar_cli.worker.publisher import Publisher
 
-DEFAULT_BACKGROUND = "black"
+BACKGROUND = "black"  # seen behind a transparent reference, and in bars
 
 
 def run(job: RenderJob, emit: EventSink, stop: threading.Event) -> None:
@@ -28,18 +29,63 @@ def run(job: RenderJob, emit: EventSink, stop: threading.Event) -> None:
     so far stays beside the output as a playable partial file.
     """
     rank = int(os.environ.get("RANK", "0"))
+    publishes = rank == 0
+    cv2.setNumThreads(1)  # frames come from one thread; OpenCV's own threads only wait for each other
     with torch.no_grad(), ExitStack() as resources:
-        speech = resources.enter_context(SpeechSource(Path(job.speech), job.picture.fps))
-        publisher = _open_publisher(job, speech, emit, rank) if rank == 0 else None
-        if publisher:
-            resources.callback(publisher.close)
+        # Batch mode reads the whole recording before the first frame is published, so the sound of the video comes
+        # from a second decode instead of being kept in memory meanwhile.
+        shared = publishes and job.generation.mode is Mode.STREAMING
+        speech = resources.enter_context(
+            closing(SpeechSource(Path(job.speech), job.picture.fps, keep_sound=shared))
+        )
+        publisher = None
+        if publishes:
+            sound = speech if shared else SpeechSource(Path(job.speech), job.picture.fps)
+            publisher = _open_publisher(job, resources.enter_context(closing(sound)), emit)
+            resources.callback(publisher.abandon)
         pipeline = _prepare(job, speech, emit, stop, rank)
         pipeline.run(publisher, job.generation.mode)
-        for warning in speech.warnings:
+        for warning in speech.warnings if publishes else ():
             emit(Warned(warning))
-        emit(memory_peaks(rank))
         if publisher:
             with interval(emit, "finish", rank=rank):
                 output = publisher.finish()
-            seconds = float(publisher.frames / job.picture.fps)
-            emit(Finished(str(output), publisher.frames, seconds, now()))
+            emit(Finished(str(output), publisher.frames, float(publisher.frames / job.picture.fps), now()))
+        emit(memory_peaks(rank))
+
+
+def _prepare(
+    job: RenderJob, speech: SpeechSource, emit: EventSink, stop: threading.Event, rank: int
+) -> Pipeline:
+    with interval(emit, "load", rank=rank):
+        family = load_family(job.generation, job.compute.ranks, emit)
+    with interval(emit, "reference", rank=rank):
+        background = parse_colour(job.picture.background or BACKGROUND)
+        image = load_image(Path(job.reference), background)
+        encoded = family.encode(image, Path(job.reference), job.picture, job.generation.prompt)
+    for warning in encoded.warnings if rank == 0 else ():
+        emit(Warned(warning))
+    with interval(emit, "stages", rank=rank):
+        graph = family.graph(encoded.conditioning, speech, job.generation, job.picture)
+        return Pipeline(graph, _pipeline_job(job, family, encoded.conditioning, speech), emit, stop, rank)
+
+
+def _pipeline_job(job: RenderJob, family: Family, conditioning: object, speech: SpeechSource) -> Job:
+    fps = family.facts.fps
+    return Job(
+        plan=family.plan(job.generation),
+        seed=job.generation.seed,
+        has_frame=lambda frame: speech.covers(frame / fps),
+        conditioning=conditioning,
+    )
+
+
+def _open_publisher(job: RenderJob, sound: SpeechSource, emit: EventSink) -> Publisher:
+    writer = Mp4Writer(
+        Path(job.output),
+        VideoFormat(job.picture.width, job.picture.height, job.picture.fps),
+        SoundFormat(sound.info.rate, sound.info.channels),
+        job.encoding,
+        on_first_bytes=lambda: emit(Instant("first_bytes", now(), 0)),
+    )
+    return Publisher(writer, sound, Path(job.frame_hashes) if job.frame_hashes else None, emit)

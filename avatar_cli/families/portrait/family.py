@@ -1,0 +1,170 @@
+"""The portrait family: its modules, and how they plug into the stages."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from avatar_cli.assets import asset_path
+from avatar_cli.families.portrait.a2v_dit import MotionDiT, MotionDiTParams
+from avatar_cli.families.portrait.audio_encoder import LOOK_AHEAD_FRAMES, AudioEncoder, AudioEncoderParams
+from avatar_cli.families.portrait.frames import PortraitDecoder
+from avatar_cli.families.portrait.latents import CHANNELS, FPS
+from avatar_cli.families.portrait.lift import MeshLifter
+from avatar_cli.families.portrait.motion import MotionModel
+from avatar_cli.families.portrait.person_mask import PersonMasker
+from avatar_cli.families.portrait.reference import NoFaceFound, encode_reference
+from avatar_cli.families.portrait.sound import SpeechConditioner
+from avatar_cli.families.portrait.sr_dit import MeshDiT, MeshDiTParams
+from avatar_cli.families.portrait.text_encoder import TextEncoder, TextEncoderParams, word_ids
+from avatar_cli.families.portrait.tracker import FaceTracker
+from avatar_cli.media.image_in import parse_colour
+from avatar_cli.protocol.errors import InputError, UsageError
+from avatar_cli.protocol.events import EventSink
+from avatar_cli.protocol.job import Generation, Picture
+from avatar_cli.runtime.chunks import ChunkPlan, Layout, Tail
+from avatar_cli.runtime.module import Module
+from avatar_cli.runtime.pipeline import Graph
+from avatar_cli.runtime.residency import PlainResidency, Residency
+from avatar_cli.runtime.weights import Checkpoint
+from avatar_cli.stages.audio_to_video import AudioToVideoStage
+from avatar_cli.stages.context import ContextStage
+from avatar_cli.stages.decode import DecodeStage
+from avatar_cli.stages.family import Encoded, FamilyFacts
+from avatar_cli.stages.super_resolution import SuperResolutionStage
+from avatar_cli.stages.values import Conditioning, Frame, SpeechTrack
+
+MiB = 1 << 20
+FACTS = FamilyFacts(
+    name="portrait",
+    fps=FPS,
+    any_fps=True,
+    layout=Layout.GAPPED,
+    tail=Tail.SOFT,
+    latent_shape=(len(CHANNELS),),
+    look_ahead=LOOK_AHEAD_FRAMES / FPS,
+    state_bytes=MiB,
+    memory_bytes={"context": 16 * MiB, "a2v": 32 * MiB, "sr": 128 * MiB, "decode": 128 * MiB},
+)
+BARS = "black"  # around a reference that is padded
+
+
+def load(generation: Generation, ranks: int, emit: EventSink) -> "PortraitFamily":
+    """Load the weights; with several ranks the two diffusion transformers are sharded over them."""
+    return PortraitFamily(_networks(ranks, emit), generation.steps)
+
+
+@dataclass(frozen=True)
+class Networks:
+    """The family's four networks, wherever their weights are."""
+
+    audio_encoder: Residency
+    text_encoder: Residency
+    motion_dit: Residency
+    mesh_dit: Residency
+
+
+class PortraitFamily:
+    """One reference and one graph a job; see `stages.family.Family`."""
+
+    facts = FACTS
+
+    def __init__(self, networks: Networks, steps: int) -> None:
+        self._networks = networks
+        self._steps = steps
+        self._tracker = FaceTracker()
+        self._masker = PersonMasker()
+
+    def encode(self, image: Frame, name: Path, picture: Picture, prompt: tuple[str, ...]) -> Encoded:
+        """Find the face, measure it, make reference and prompt tokens. Raises InputError without a face."""
+        bars = parse_colour(picture.background or BARS)
+        try:
+            reference = encode_reference(
+                image, picture.width, picture.height, picture.fit, bars, self._tracker, self._masker
+            )
+        except NoFaceFound:
+            raise InputError(
+                f"no face was found in {name}; use a picture that shows one face from the front, well lit"
+            ) from None
+        conditioning = Conditioning(
+            tokens=torch.from_numpy(reference.tokens)[None],
+            prompt=self._networks.text_encoder.network(word_ids(prompt)),
+            rest=torch.from_numpy(reference.rest),
+            reference=reference,
+        )
+        return Encoded(conditioning, reference.warnings)
+
+    def plan(self, generation: Generation) -> ChunkPlan:
+        """Chunk lengths of a job. Raises UsageError for lengths that no plan can have."""
+        try:
+            return ChunkPlan(
+                generation.chunk_frames,
+                generation.interpolated_frames,
+                generation.border_frames,
+                layout=FACTS.layout,
+                tail=FACTS.tail,
+            )
+        except ValueError as error:
+            raise UsageError(f"the chunk lengths cannot be: {error}; change the keys under chunks") from error
+
+    def graph(
+        self, conditioning: Conditioning, speech: SpeechTrack, generation: Generation, picture: Picture
+    ) -> Graph:
+        """The four stages that loop over chunks."""
+        networks = self._networks
+        motion = MotionModel(networks.motion_dit, self._steps)
+        return Graph(
+            context=ContextStage(SpeechConditioner(networks.audio_encoder), speech),
+            audio_to_video=AudioToVideoStage(motion, generation.seed, generation.border_frames),
+            super_resolution=SuperResolutionStage(MeshLifter(networks.mesh_dit)),
+            decode=DecodeStage(PortraitDecoder(conditioning.reference), Fraction(picture.fps)),
+        )
+
+
+def _networks(ranks: int, emit: EventSink) -> Networks:
+    device = torch.device("cpu")
+
+    def plain(module: Module) -> Residency:
+        return PlainResidency(module, device, emit, rank=int(os.environ.get("RANK", "0")))
+
+    motion = _module("a2v_dit", MotionDiT, MotionDiTParams)
+    mesh = _module("sr_dit", MeshDiT, MeshDiTParams)
+    motion_dit, mesh_dit = (plain(motion), plain(mesh)) if ranks == 1 else _sharded(motion, mesh, ranks, emit)
+    return Networks(
+        audio_encoder=plain(_module("audio_encoder", AudioEncoder, AudioEncoderParams)),
+        text_encoder=plain(_module("text_encoder", TextEncoder, TextEncoderParams)),
+        motion_dit=motion_dit,
+        mesh_dit=mesh_dit,
+    )
+
+
+def _sharded(motion: Module, mesh: Module, ranks: int, emit: EventSink) -> tuple[Residency, Residency]:
+    from torch.distributed.device_mesh import init_device_mesh
+
+    from avatar_cli.runtime.residency.sharded import Keep, ShardedResidency
+
+    devices = init_device_mesh("cpu", (ranks,))
+    motion_dit = ShardedResidency(motion, devices, emit, Keep.HOLD)
+    return motion_dit, ShardedResidency(mesh, devices, emit, Keep.HOLD, streams_of=motion_dit)
+
+
+def _module(name: str, network: Callable[[Any], nn.Module], params: Callable[..., Any]) -> Module:
+    def build(config: Mapping[str, Any]) -> nn.Module:
+        return network(params(**{key: _frozen(value) for key, value in config.items()}))
+
+    return Module(
+        name=name,
+        checkpoint=Checkpoint(asset_path(f"portrait/{name}.safetensors")),
+        build=build,
+        blocks=lambda network: list(getattr(network, "blocks", ())),
+    )
+
+
+def _frozen(value: Any) -> Any:
+    """JSON has no tuples, and params are frozen dataclasses of them."""
+    return tuple(value) if isinstance(value, list) else value
