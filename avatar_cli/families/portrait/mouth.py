@@ -1,0 +1,143 @@
+"""What is certain about motion and need not be left to chance: applied to a chunk's latents after sampling.
+
+Lips meet for p, b and m, the lower lip meets the teeth for f and v, silence closes the mouth, and a chunk
+goes on where its anchors stopped. Everything is local in time: a frame depends on itself and the frames
+beside it, or on the anchors.
+"""
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from avatar_cli.families.portrait.audio_encoder import UNITS, AudioTokens
+from avatar_cli.families.portrait.audio_features import MELS_PER_FRAME, SILENCE
+from avatar_cli.families.portrait.latents import CHANNELS, MOUTH, MOUTH_SLICE, POSE, UPPER
+
+CONTEXT_FRAMES = 1  # that `shape_mouth` needs on either side
+
+# Averaging over what speech leaves open makes predicted motion smaller than motion is.
+MOUTH_GAIN = 1.15
+_CLOSURE_GAIN = 4.0  # a unit needs only this part of the probability to have its way
+_LIPS = tuple(UNITS.index(unit) for unit in ("P", "B", "M"))
+_LIP_AND_TEETH = tuple(UNITS.index(unit) for unit in ("F", "V"))
+_PAUSE = UNITS.index("SIL")
+_CONTACT_GAP = -0.006  # e: the lips press on each other
+_TEETH_GAP = 0.012
+_TEETH_LOWER_ROLL = -0.016
+_PAUSE_BEGINS, _PAUSE_CERTAIN = 0.75, 0.97  # probabilities between which a pause takes the opening back
+_OPENING = tuple(MOUTH.index(name) for name in ("jaw_drop", "gap", "upper_lip_y"))
+_SMOOTHING = (0.25, 0.5, 0.25)
+_GAP, _LOWER_ROLL = MOUTH.index("gap"), MOUTH.index("lower_roll")
+# What a face can do, e.
+_LIMITS = {
+    "jaw_drop": (-0.03, 0.30),
+    "gap": (-0.012, 0.36),
+    "width": (-0.17, 0.17),
+    "protrude": (-0.06, 0.06),
+}
+
+# Frames over which a jump at a seam is spread.
+_SEAM_REACH = {
+    **dict.fromkeys(MOUTH, 1.2),
+    **dict.fromkeys(UPPER, 4.0),
+    **dict.fromkeys(POSE, 4.0),
+}
+_STEPPING_CHANNELS = ("blink",)  # whose jumps are their nature
+_SEAM_FRAMES = 14
+_CARRIED_VELOCITY = 0.7
+
+
+def shape_mouth(latents: Tensor, audio: AudioTokens, mels: Tensor) -> Tensor:
+    """Make sure of closures and silence.
+
+    Args:
+        latents: [n, 21] motion latents in their own units.
+        audio: tokens [1, n + 2, ...] of these frames and one more on either side.
+        mels: [1, 4 (n + 2), 48] of the same frames.
+
+    Returns:
+        [n, 21] with other mouth channels.
+    """
+    mouth = latents[:, MOUTH_SLICE] * MOUTH_GAIN
+    probability = audio.units[0].softmax(dim=-1)
+    mouth = _close_for_pauses(mouth, probability)
+    mouth = _lip_to_teeth(mouth, _insisting(probability, _LIP_AND_TEETH))
+    mouth = _lips_together(mouth, _insisting(probability, _LIPS))
+    mouth = mouth * _sounding(mels)[:, None]
+    return torch.cat([_within_limits(mouth), latents[:, MOUTH_SLICE.stop :]], dim=-1)
+
+
+def relax_seams(latents: Tensor, before: Tensor | None, after: Tensor | None) -> Tensor:
+    """Let a chunk [n, 21] start where the frames `before` lead and end where the frames `after` come from.
+
+    `before` and `after` [m, 21], m >= 2, are the anchors next to the chunk in time, None where there are
+    none. The jump between a chunk's outermost frame and the continuation of its anchors fades out over the
+    chunk as a Gaussian.
+    """
+    frames = len(latents)
+    reach = torch.tensor([_SEAM_REACH[name] for name in CHANNELS])
+    wanted = torch.tensor([0.0 if name in _STEPPING_CHANNELS else 1.0 for name in CHANNELS])
+    distance = torch.arange(frames, dtype=latents.dtype)
+    fade = torch.exp(-((distance[:, None] / reach) ** 2) / 2) * (distance[:, None] < _SEAM_FRAMES)
+    nothing = latents.new_zeros(len(CHANNELS))
+    start = nothing if before is None else _continued(before[-2], before[-1]) - latents[0]
+    end = nothing if after is None else _continued(after[1], after[0]) - latents[-1]
+    if before is not None and after is not None:  # each correction reaches the other's end: solve for both
+        other = fade[-1]
+        determinant = (1 - other**2).clamp_min(0.1)
+        start, end = (start - other * end) / determinant, (end - other * start) / determinant
+    return latents + wanted * (fade * start + fade.flip(0) * end)
+
+
+def _continued(earlier: Tensor, last: Tensor) -> Tensor:
+    return last + _CARRIED_VELOCITY * (last - earlier)
+
+
+def _insisting(probability: Tensor, units: tuple[int, ...]) -> Tensor:
+    """How firmly units ask for their way: [n + 2, 36] to [n] in [0, 1]."""
+    asked = (_CLOSURE_GAIN * probability[:, list(units)].sum(dim=-1)).clamp(0.0, 1.0)
+    return torch.maximum(asked[1:-1], _smoothed(asked))
+
+
+def _smoothed(values: Tensor) -> Tensor:
+    """[n + 2] to the weighted mean [n] of every frame and its neighbours."""
+    kernel = values.new_tensor(_SMOOTHING)[None, None]
+    return functional.conv1d(values[None, None], kernel)[0, 0]
+
+
+def _lips_together(mouth: Tensor, firmness: Tensor) -> Tensor:
+    gap = mouth[:, _GAP]
+    closed = gap + firmness * (_CONTACT_GAP - gap).clamp_max(0.0)
+    return _replaced(mouth, _GAP, closed)
+
+
+def _lip_to_teeth(mouth: Tensor, firmness: Tensor) -> Tensor:
+    gap, roll = mouth[:, _GAP], mouth[:, _LOWER_ROLL]
+    mouth = _replaced(mouth, _GAP, gap + firmness * (_TEETH_GAP - gap).clamp_max(0.0))
+    return _replaced(mouth, _LOWER_ROLL, roll + firmness * (_TEETH_LOWER_ROLL - roll).clamp_max(0.0))
+
+
+def _close_for_pauses(mouth: Tensor, probability: Tensor) -> Tensor:
+    pause = _smoothed(probability[:, _PAUSE])
+    certainty = ((pause - _PAUSE_BEGINS) / (_PAUSE_CERTAIN - _PAUSE_BEGINS)).clamp(0.0, 1.0)
+    factor = torch.ones_like(mouth)
+    factor[:, list(_OPENING)] = (1.0 - certainty)[:, None]
+    return mouth * factor
+
+
+def _sounding(mels: Tensor) -> Tensor:
+    """0 where this frame and both neighbours are digital silence, 1 where all three sound; [n]."""
+    sounds = (mels[0] > SILENCE).any(dim=-1).unflatten(0, (-1, MELS_PER_FRAME)).any(dim=-1)
+    return _smoothed(sounds.to(mels.dtype))
+
+
+def _within_limits(mouth: Tensor) -> Tensor:
+    lowest = torch.tensor([_LIMITS.get(name, (-1.0, 1.0))[0] for name in MOUTH])
+    highest = torch.tensor([_LIMITS.get(name, (-1.0, 1.0))[1] for name in MOUTH])
+    return torch.minimum(torch.maximum(mouth, lowest), highest)
+
+
+def _replaced(mouth: Tensor, channel: int, values: Tensor) -> Tensor:
+    changed = mouth.clone()
+    changed[:, channel] = values
+    return changed

@@ -1,0 +1,179 @@
+"""The whole training from nothing to three files of weights, step by step."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from avatar_cli.families.portrait.a2v_dit import MotionDiT
+from avatar_cli.families.portrait.audio_encoder import AudioEncoder
+from avatar_cli.families.portrait.motion_basis import load_motion_basis
+from avatar_cli.families.portrait.text_encoder import TextEncoder
+from avatar_cli.families.portrait.training.calibration import calibrated
+from avatar_cli.families.portrait.training.clips import TrackedClip, load_clips
+from avatar_cli.families.portrait.training.corpus import Example, build_corpus
+from avatar_cli.families.portrait.training.encoder_data import EncoderData, concatenate, from_examples
+from avatar_cli.families.portrait.training.encoder_training import EncoderStage, train_encoder
+from avatar_cli.families.portrait.training.identities import (
+    Identity,
+    face_of,
+    identity_of,
+    invent,
+    training_faces,
+)
+from avatar_cli.families.portrait.training.motion_data import (
+    Recording,
+    filmed_recording,
+    synthetic_recording,
+)
+from avatar_cli.families.portrait.training.motion_training import MotionData, PromptedMotion, train_motion
+from avatar_cli.families.portrait.training.optimisation import Schedule
+from avatar_cli.families.portrait.training.phones import frame_labels
+from avatar_cli.families.portrait.training.speech import SYNTHESISERS, utterances_of
+from avatar_cli.families.portrait.training.speech_recorded import recorded_utterances
+from avatar_cli.families.portrait.training.split import TRAINING_CLIPS
+from avatar_cli.families.portrait.training.spoken_clips import SpokenClip, clip_examples, spoken_clips
+from avatar_cli.families.portrait.training.visemes import VisemeTable, phonetic_table
+from avatar_cli.runtime.weights import save_checkpoint
+
+COPIES = {"flite": 1, "espeak": 1, "kokoro": 3, "recorded": 4}
+CLIP_COPIES = 10
+IDENTITIES = 400
+MOTION_RECORDINGS = 1500
+FILMED_SHARE = 0.08
+SEED = 1
+ENCODER_SCHEDULES = (Schedule(steps=2600, rate=2e-3), Schedule(steps=900, rate=7e-4, weight_decay=0.02))
+# Shares of generated speech, recorded speech and clips in the two stages.
+ENCODER_SHARES = ((0.75, 0.20, 0.05), (0.53, 0.37, 0.10))
+MOTION_SCHEDULE = Schedule(steps=4000, rate=1.5e-3)
+
+
+@dataclass
+class Clock:
+    """Minutes that each step of the recipe took."""
+
+    minutes: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timing(self, name: str) -> Iterator[None]:
+        """Measure the body and say so."""
+        print(f"== {name}", flush=True)
+        started = time.monotonic()
+        yield
+        self.minutes[name] = round((time.monotonic() - started) / 60, 2)
+
+
+@dataclass(frozen=True)
+class Speech:
+    """Examples by kind."""
+
+    generated: list[Example]
+    recorded: list[Example]
+
+
+def train(media: Path, cache: Path, output: Path) -> None:
+    """Train all networks and write them to `output`.
+
+    Args:
+        media: Folder with speech, video and portraits; see the model card for what must be there.
+        cache: Folder for generated speech, features and tracks, reused by the next run.
+        output: Folder for audio_encoder, text_encoder and a2v_dit .safetensors and training.json.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    output.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(1)
+    torch.manual_seed(SEED)
+    rng = np.random.default_rng(SEED)
+    clock = Clock()
+    basis = load_motion_basis()
+    with clock.timing("tracked clips"):
+        clips = load_clips(media, TRAINING_CLIPS, cache / "tracks", basis.shape)
+        spoken = spoken_clips(clips, media)
+    with clock.timing("speech"):
+        speech = load_speech(media, cache)
+    table = calibrated(phonetic_table(), spoken)
+    filmed = clip_examples(spoken, CLIP_COPIES, rng)
+    with clock.timing("audio encoder"):
+        encoder = train_audio_encoder(speech, filmed, table, rng)
+        save(encoder, output / "audio_encoder.safetensors")
+    with clock.timing("motion recordings"):
+        data = motion_data(speech, filmed, clips, table, encoder, media, rng)
+    with clock.timing("motion network"):
+        networks = train_motion(PromptedMotion(MotionDiT(), TextEncoder()), data, MOTION_SCHEDULE, SEED)
+        save(networks.motion, output / "a2v_dit.safetensors")
+        save(networks.text, output / "text_encoder.safetensors")
+    (output / "training.json").write_text(json.dumps({"seed": SEED, "minutes": clock.minutes}, indent=1))
+
+
+def load_speech(media: Path, cache: Path) -> Speech:
+    """Generate, align and disturb all speech, or read what an earlier run left in `cache`."""
+    generated: list[Example] = []
+    for synthesiser in SYNTHESISERS:
+        utterances = utterances_of(synthesiser, cache)
+        copies = COPIES[synthesiser.name]
+        corpus = cache / f"{synthesiser.name}-examples-{copies}.pickle"
+        generated += build_corpus(corpus, utterances, copies, media, synthesiser.seed)
+    copies = COPIES["recorded"]
+    corpus = cache / f"recorded-examples-{copies}.pickle"
+    recorded = build_corpus(corpus, recorded_utterances(media, cache), copies, media, SEED)
+    return Speech(generated, recorded)
+
+
+def train_audio_encoder(
+    speech: Speech, filmed: list[tuple[SpokenClip, Example]], table: VisemeTable, rng: np.random.Generator
+) -> AudioEncoder:
+    """The encoder of all speech, trained in two stages."""
+    sources = (
+        from_examples(_shuffled(speech.generated, rng), table),
+        from_examples(_shuffled(speech.recorded, rng), table),
+        _filmed_data(filmed),
+    )
+    print(f"minutes: {', '.join(f'{source.minutes:.1f}' for source in sources)}", flush=True)
+    stages = [
+        EncoderStage(schedule, tuple(zip(sources, shares, strict=True)))
+        for schedule, shares in zip(ENCODER_SCHEDULES, ENCODER_SHARES, strict=True)
+    ]
+    return train_encoder(AudioEncoder(), stages, SEED)
+
+
+def motion_data(
+    speech: Speech,
+    filmed: list[tuple[SpokenClip, Example]],
+    clips: list[TrackedClip],
+    table: VisemeTable,
+    encoder: AudioEncoder,
+    media: Path,
+    rng: np.random.Generator,
+) -> MotionData:
+    """Recordings and people for the motion network."""
+    basis = load_motion_basis()
+    faces = training_faces(clips, media, basis)
+    identities: list[Identity] = [identity_of(face, basis) for face in faces]
+    identities += [invent(faces, basis, rng) for _ in range(IDENTITIES)]
+    own = {clip.name: identity_of(face_of(clip.still, clip.still_landmarks, basis), basis) for clip in clips}
+    chosen = _shuffled([*speech.generated, *speech.recorded], rng)[:MOTION_RECORDINGS]
+    synthetic: list[Recording] = [synthetic_recording(example, table, encoder, rng) for example in chosen]
+    real = [filmed_recording(clip, example, own[clip.clip.name], encoder) for clip, example in filmed]
+    return MotionData(synthetic, real, identities, FILMED_SHARE)
+
+
+def save(network: AudioEncoder | TextEncoder | MotionDiT, path: Path) -> None:
+    """Write a network's weights with the parameters that build it."""
+    save_checkpoint(path, network.state_dict(), asdict(network.params))
+
+
+def _filmed_data(filmed: list[tuple[SpokenClip, Example]]) -> EncoderData:
+    parts = []
+    for clip, example in filmed:
+        frames = min(len(clip.mouth), example.frames)
+        parts.append((example.mels[: 4 * frames], clip.mouth[:frames], frame_labels(example.units, frames)))
+    return concatenate(parts)
+
+
+def _shuffled(examples: list[Example], rng: np.random.Generator) -> list[Example]:
+    return [examples[index] for index in rng.permutation(len(examples))]
