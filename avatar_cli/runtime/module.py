@@ -1,35 +1,82 @@
 """The module: one network and its checkpoint, as a family declares them. Residencies turn it into tensors."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
+from torch.overrides import TorchFunctionMode
 
 from avatar_cli.runtime.weights import Checkpoint
 
 Network = TypeVar("Network", bound=nn.Module)
+META = torch.device("meta")
 
 
 @dataclass(frozen=True)
 class Module(Generic[Network]):
     """Everything a residency needs to know of one network.
 
-    `build` makes the network from the checkpoint's configuration; it runs on the meta device, so constructors
-    may not read values of tensors they made. `blocks` gives the repeated layers in the order in which a
-    forward runs them: they are sharded and streamed one by one.
+    `build` makes the network from the checkpoint's configuration, in ordinary code that knows nothing of what
+    `on_meta` does around it. `blocks` gives the repeated layers in the order in which a forward runs them:
+    they are sharded and streamed one by one.
     """
 
     name: str
     checkpoint: Checkpoint
     build: Callable[[Mapping[str, Any]], Network]
     blocks: Callable[[Network], Sequence[nn.Module]]
-    dtype: torch.dtype = torch.float32
+    dtype: torch.dtype = torch.float32  # of the parameters; buffers keep theirs
     methods: tuple[str, ...] = ()  # methods beside forward that are called from outside, such as "prefill"
 
     def on_meta(self) -> Network:
-        """The network without memory for its tensors, for inference, in `dtype`."""
-        with torch.device("meta"):
+        """The network for inference, without memory for its parameters; buffers have their values."""
+        with _EmptyOnMeta():
             network = self.build(self.checkpoint.config())
-        return network.to(self.dtype).eval().requires_grad_(False)
+        for module in network.modules():
+            for name, parameter in module.named_parameters(recurse=False):
+                dtype = self.dtype if parameter.is_floating_point() else parameter.dtype
+                empty = torch.empty(parameter.shape, device=META, dtype=dtype)
+                module.register_parameter(name, nn.Parameter(empty, requires_grad=False))
+        return network.eval()
+
+
+class _EmptyOnMeta(TorchFunctionMode):
+    """Sends `torch.empty`, from which the layers of torch.nn make their parameters, to the meta device.
+
+    `torch.device("meta")` would send everything there, and buffers would lose their values. Some operations
+    on meta tensors import a symbolic maths package, which takes a second: of those, layers use only `normal_`.
+    """
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Iterable[type],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Called in place of every function of torch."""
+        options = dict(kwargs or {})
+        if func is torch.empty and options.get("device") is None:
+            options["device"] = META
+        if func in (torch.Tensor.normal_, nn.init.normal_):
+            tensor = args[0] if args else options["tensor"]
+            if tensor.is_meta:
+                return tensor
+        return func(*args, **options)
+
+
+class _WithoutInitialisation(TorchFunctionMode):
+    """Leaves out `torch.nn.init`: the checkpoint has the values.
+
+    On the meta device random numbers are not only useless: the first one imports torch's compiler, for seconds.
+    """
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if getattr(func, "__module__", None) == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))

@@ -75,12 +75,12 @@ class Checkpoint:
 
 
 def load_whole(network: nn.Module, checkpoint: Checkpoint, device: torch.device) -> None:
-    """Give a network that stands on the meta device its tensors, in the dtypes it was built with.
+    """Give a network whose parameters stand on the meta device its tensors, in the dtypes they have there.
 
     Raises EnvironmentProblem where a file is missing or broken, or does not fit the network.
     """
     _load(network, checkpoint, lambda stored, target: _read_whole(stored, target, device))
-    rebuild_buffers(network, device)
+    _place_buffers(network, device)
 
 
 def load_shards(
@@ -98,22 +98,7 @@ def load_shards(
         return _read_whole(stored, target, compute)
 
     _load(network, checkpoint, read)
-    rebuild_buffers(network, compute)
-
-
-def rebuild_buffers(network: nn.Module, device: torch.device) -> None:
-    """Compute the buffers that no checkpoint holds.
-
-    A submodule with non-persistent buffers has a method `rebuild_buffers(device)` that registers them again,
-    because what its constructor computed on the meta device has no values.
-    """
-    for module in network.modules():
-        rebuild = getattr(module, "rebuild_buffers", None)
-        if rebuild is not None:
-            rebuild(device)
-    for name, buffer in network.named_buffers():
-        if buffer.is_meta:
-            raise RuntimeError(f"buffer {name} has no values: its module needs rebuild_buffers(device)")
+    _place_buffers(network, compute)
 
 
 def _load(network: nn.Module, checkpoint: Checkpoint, read: Callable[[Any, Tensor], Tensor]) -> None:
@@ -164,6 +149,17 @@ def _compare_shapes(stored: list[int], needed: list[int], name: str, path: Path)
         raise EnvironmentProblem(
             f"tensor {name} in {path} has the shape {stored}, but the network needs {needed}; {REINSTALL}"
         )
+
+
+def _place_buffers(network: nn.Module, device: torch.device) -> None:
+    """Bring to `device` also the buffers that no checkpoint holds: their constructors computed them."""
+    for prefix, module in network.named_modules():
+        for name, buffer in module.named_buffers(recurse=False):
+            if buffer.is_meta:
+                raise RuntimeError(
+                    f"the constructor left buffer {name} of {prefix or 'the network'} without values"
+                )
+            setattr(module, name, buffer.to(device))
 
 
 def _compare_names(expected: set[str], stored: set[str], path: Path) -> None:

@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,7 @@ from torch import nn
 
 from avatar_cli.protocol.errors import EnvironmentProblem
 from avatar_cli.runtime.module import Module
-from avatar_cli.runtime.weights import Checkpoint, load_whole, rebuild_buffers, save_checkpoint
+from avatar_cli.runtime.weights import Checkpoint, load_whole, save_checkpoint
 
 CPU = torch.device("cpu")
 
@@ -124,16 +127,26 @@ def test_a_checkpoint_without_configuration_is_refused(tmp_path: Path):
         Checkpoint(index).config()
 
 
-def test_buffers_that_nobody_rebuilds_are_a_programming_error():
+def test_buffers_keep_the_values_and_dtypes_that_their_constructor_gave_them(tmp_path: Path):
+    path = tmp_path / "tiny.safetensors"
+    network = write_tiny_checkpoint(path)
+    again = tiny_module(path, dtype=torch.bfloat16).on_meta()
+    load_whole(again, Checkpoint(path), CPU)
+    assert torch.equal(again.frequencies, network.frequencies)
+    assert again.scale.dtype == torch.float32
+
+
+def test_buffers_without_values_are_a_programming_error(tmp_path: Path):
     class Forgetful(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.register_buffer("table", torch.arange(4), persistent=False)
+            self.register_buffer("table", torch.empty(4), persistent=False)
 
-    with torch.device("meta"):
-        network = Forgetful()
-    with pytest.raises(RuntimeError, match="buffer table has no values"):
-        rebuild_buffers(network, CPU)
+    path = tmp_path / "tiny.safetensors"
+    save_checkpoint(path, {}, {})
+    network = Module("forgetful", Checkpoint(path), lambda config: Forgetful(), lambda network: []).on_meta()
+    with pytest.raises(RuntimeError, match="left buffer table of the network without values"):
+        load_whole(network, Checkpoint(path), CPU)
 
 
 def test_a_network_is_built_without_memory(tmp_path: Path):
@@ -141,3 +154,22 @@ def test_a_network_is_built_without_memory(tmp_path: Path):
     save_checkpoint(path, {}, {"width": 10_000, "depth": 1000, "channels": 5})  # 2.4 TB of parameters
     module = Module("huge", Checkpoint(path), build, lambda network: list(network.blocks))
     assert all(parameter.is_meta for parameter in module.on_meta().parameters())
+
+
+def test_building_and_loading_import_no_symbolic_maths(tmp_path: Path):
+    path = tmp_path / "tiny.safetensors"
+    write_tiny_checkpoint(path)
+    script = (
+        "import sys, torch\n"
+        "from pathlib import Path\n"
+        "from tiny_network import tiny_module\n"
+        "from avatar_cli.runtime.residency import PlainResidency\n"
+        f"PlainResidency(tiny_module(Path({str(path)!r})), torch.device('cpu'), lambda event: None)\n"
+        "print('sympy' in sys.modules, 'torch.distributed.fsdp' in sys.modules)\n"
+    )
+    folders = [Path(__file__).parents[2], Path(__file__).parent]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, folders))}
+    result = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split() == ["False", "False"]

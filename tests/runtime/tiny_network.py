@@ -34,23 +34,21 @@ class TinyNetwork(nn.Module):
 
     def __init__(self, width: int, depth: int, channels: int) -> None:
         super().__init__()
-        self.width = width
         self.embed = nn.Linear(channels, width)
         self.blocks = nn.ModuleList(Block(width) for _ in range(depth))
         self.head = nn.Linear(width, channels)
+        self.position = nn.Parameter(torch.randn(1, 1, width))  # real memory, for a moment
+        self.kind = nn.Embedding(1, width)
         self.register_buffer("scale", torch.ones(width))
-        self.rebuild_buffers(torch.device("meta"))
-
-    def rebuild_buffers(self, device: torch.device) -> None:
-        """Frequencies of the time embedding, which no checkpoint holds."""
-        steps = torch.arange(self.width // 2, device=device)
-        frequencies = torch.exp(-math.log(1000.0) * steps / (self.width // 2))
+        frequencies = torch.exp(-math.log(1000.0) * torch.arange(width // 2) / (width // 2))
         self.register_buffer("frequencies", frequencies, persistent=False)
 
     def forward(self, x: Tensor, t: Tensor) -> Tensor:
         """x: [batch, tokens, channels], t: scalar in 0..1."""
         angles = t * self.frequencies
-        h = (self.embed(x) + torch.cat([angles.cos(), angles.sin()])) * self.scale
+        h = (
+            self.embed(x) + self.position + self.kind.weight + torch.cat([angles.cos(), angles.sin()])
+        ) * self.scale
         for block in self.blocks:
             h = block(h)
         return self.head(h)
@@ -74,7 +72,6 @@ def random_network(seed: int = 0, config: Mapping[str, Any] = CONFIG) -> TinyNet
     generator = torch.Generator().manual_seed(seed)
     for tensor in network.state_dict().values():
         tensor.copy_(torch.randn(tensor.shape, generator=generator) * 0.3)
-    network.rebuild_buffers(torch.device("cpu"))
     return network.eval().requires_grad_(False)
 
 

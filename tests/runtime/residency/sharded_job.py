@@ -114,6 +114,7 @@ def refusal(make: Callable[[], Any]) -> str:
 
 
 def main(folder: Path) -> None:
+    gc.freeze()  # what importing made is not looked through again and again
     torch.set_num_threads(1)
     rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=world)
