@@ -47,7 +47,7 @@ class _EmptyOnMeta(TorchFunctionMode):
     """Sends `torch.empty`, from which the layers of torch.nn make their parameters, to the meta device.
 
     `torch.device("meta")` would send everything there, and buffers would lose their values. Some operations
-    on meta tensors import a symbolic maths package, which takes a second: of those, layers use only `normal_`.
+    on meta tensors import a symbolic maths package, which takes a second: layers use only `normal_` of those.
     """
 
     def __torch_function__(
