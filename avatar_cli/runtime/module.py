@@ -7,7 +7,6 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
-from torch.overrides import TorchFunctionMode
 
 from avatar_cli.runtime.weights import Checkpoint
 
@@ -66,17 +65,3 @@ class _EmptyOnMeta(TorchFunctionMode):
             if tensor.is_meta:
                 return tensor
         return func(*args, **options)
-
-
-class _WithoutInitialisation(TorchFunctionMode):
-    """Leaves out `torch.nn.init`: the checkpoint has the values.
-
-    On the meta device random numbers are not only useless: the first one imports torch's compiler, for seconds.
-    """
-
-    def __torch_function__(
-        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
-        if getattr(func, "__module__", None) == "torch.nn.init":
-            return args[0] if args else kwargs["tensor"]
-        return func(*args, **(kwargs or {}))
