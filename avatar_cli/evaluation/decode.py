@@ -1,6 +1,7 @@
 """Pictures and sound of any video or audio file, through the ffmpeg that the product uses."""
 
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -38,18 +39,19 @@ def read_frames(
     command = [*_ffmpeg(path, *length), "-map", "0:v:0", "-vf", chain, "-f", "image2pipe", "-c:v", "ppm"]
     if fps is None:
         command += ["-fps_mode", "passthrough"]
-    with subprocess.Popen([*command, "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    # A reader that stops early closes the pipe, which ends ffmpeg.
+    with (
+        tempfile.TemporaryFile() as words,
+        subprocess.Popen([*command, "-"], stdout=subprocess.PIPE, stderr=words) as process,
+    ):
         assert process.stdout is not None
-        assert process.stderr is not None
-        try:
-            while (frame := _read_ppm(process.stdout)) is not None:
-                yield frame
-        except GeneratorExit:
-            process.kill()
-            raise
-        complaint = process.stderr.read().decode(errors="replace").strip()
+        while (frame := _read_ppm(process.stdout)) is not None:
+            yield frame
         if process.wait() != 0:
-            raise RuntimeError(f"ffmpeg could not decode {path}: {complaint}")
+            words.seek(0)
+            raise RuntimeError(
+                f"ffmpeg could not decode {path}: {words.read().decode(errors='replace').strip()}"
+            )
 
 
 def read_sound(path: Path, *, seconds: float | None = None) -> Floats:

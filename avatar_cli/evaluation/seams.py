@@ -17,8 +17,8 @@ class SeamFigures:
     Attributes:
         position: Median of |x[t] - x[t-1]| at borders.
         position_above: Share of borders above that percentile; 0.05 where borders are like any other frame.
-        velocity: Median of the second difference at borders.
-        velocity_above: Its share above the percentile.
+        velocity: Median size of the second differences that reach across a border.
+        velocity_above: Their share above the percentile.
         borders: How many there were.
     """
 
@@ -44,8 +44,11 @@ def chunk_borders(frames: int, chunk_frames: int, interpolated_frames: int) -> l
 def seam_figures(curves: Floats, borders: list[int]) -> SeamFigures:
     """Figures for curves [T, C] in any units, chunks beginning at `borders`; still channels are left out."""
     moving = curves[:, np.ptp(curves, axis=0) > 0]
-    steps = _relative_jumps(np.diff(moving, axis=0), borders)
-    bends = _relative_jumps(np.diff(moving, n=2, axis=0), borders)
+    starts = np.array(borders)
+    # Row r of the first differences is the step into frame r + 1; the step into a border is part of two second
+    # differences, the change of velocity before it and the one after.
+    steps = _relative_jumps(np.diff(moving, axis=0), starts - 1)
+    bends = _relative_jumps(np.diff(moving, n=2, axis=0), np.concatenate([starts - 2, starts - 1]))
     return SeamFigures(
         position=float(np.median(steps, axis=0).mean()),
         position_above=float((steps > 1).mean()),
@@ -55,15 +58,10 @@ def seam_figures(curves: Floats, borders: list[int]) -> SeamFigures:
     )
 
 
-def _relative_jumps(differences: Floats, borders: list[int]) -> Floats:
-    """Size at borders over its 95th percentile elsewhere, [B, C], of first or second differences [T', C].
-
-    Row t - 1 holds the step into frame t, or the change of velocity around it.
-    """
-    rows = np.array([border for border in borders if border <= len(differences)]) - 1
+def _relative_jumps(differences: Floats, rows: NDArray[np.int_]) -> Floats:
+    """Size of these rows of differences [T', C] over the 95th percentile of all other rows, [R, C]."""
+    rows = rows[rows < len(differences)]
     size = np.abs(differences)
     inside = np.ones(len(size), bool)
-    # A second difference touches three frames, so two rows see the border.
-    inside[np.concatenate([rows, rows - 1])] = False
-    scale = np.quantile(size[inside], INSIDE_QUANTILE, axis=0)
-    return np.asarray(size[rows] / scale)
+    inside[rows] = False
+    return np.asarray(size[rows] / np.quantile(size[inside], INSIDE_QUANTILE, axis=0))

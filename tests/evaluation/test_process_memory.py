@@ -45,7 +45,7 @@ def test_an_allocation_is_seen_in_full():
         pss = job_pss(mark)
 
         assert set(pss) == {small.pid, large.pid}
-        assert (pss[large.pid] - pss[small.pid]) / MEBIBYTE == pytest.approx(64, abs=3)
+        assert (pss[large.pid] - pss[small.pid]) / MEBIBYTE == pytest.approx(64, abs=1)
         small.communicate()
         large.communicate()
     assert process_pss(large.pid) == 0

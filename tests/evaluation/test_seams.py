@@ -38,6 +38,20 @@ def test_a_jump_at_borders_is_seen_in_position_and_velocity():
     assert figures.velocity_above > 0.9
 
 
+def test_a_turn_at_borders_is_seen_in_velocity_alone():
+    borders = chunk_borders(600, 20, 5)
+    directions = np.ones(600)
+    for border in borders:
+        directions[border:] *= -1
+    noise = np.random.default_rng(4).normal(size=(600, 1)) / 50
+    curves = np.cumsum(directions)[:, None] + noise
+
+    figures = seam_figures(curves, borders)
+
+    assert figures.velocity_above > 0.45  # of two changes of velocity at a border, one is the turn
+    assert figures.position_above < 0.2
+
+
 def test_a_jump_one_frame_beside_a_border_is_not_the_borders():
     curves = walk(2, 600)
     for border in chunk_borders(600, 20, 5):

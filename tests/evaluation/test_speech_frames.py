@@ -49,6 +49,12 @@ def test_digital_silence_holds_no_speech():
     assert not speech_mask(np.zeros(RATE, np.float32), RATE, FPS, 25).any()
 
 
+def test_sound_below_hearing_is_not_speech():
+    samples = np.concatenate([noise(1, 1e-5), tone(1, 1e-4), noise(1, 1e-5)])
+
+    assert not speech_mask(samples, RATE, FPS, 75).any()
+
+
 def test_frames_past_the_end_of_the_sound_hold_no_speech():
     mask = speech_mask(np.concatenate([noise(1), tone(1)]), RATE, FPS, 75)
 

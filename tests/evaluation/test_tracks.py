@@ -19,10 +19,11 @@ def test_identical_frames_give_identical_openings(photo):
 
 
 def test_a_frame_without_a_face_takes_that_of_its_neighbour_and_says_so(photo):
-    track = track_frames([photo, np.zeros_like(photo)])
+    track = track_frames([photo, photo[:, 20:], np.zeros_like(photo)])
 
-    assert track.seen.tolist() == [True, False]
-    assert np.array_equal(track.landmarks[0], track.landmarks[1])
+    assert track.seen.tolist() == [True, True, False]
+    assert np.array_equal(track.landmarks[2], track.landmarks[1])
+    assert not np.array_equal(track.landmarks[2], track.landmarks[0])
 
 
 def test_a_video_without_a_face_is_refused(photo):
