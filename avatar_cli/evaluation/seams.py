@@ -45,8 +45,8 @@ def seam_figures(curves: Floats, borders: list[int]) -> SeamFigures:
     """Figures for curves [T, C] in any units, chunks beginning at `borders`; still channels are left out."""
     moving = curves[:, np.ptp(curves, axis=0) > 0]
     starts = np.array(borders)
-    # Row r of the first differences is the step into frame r + 1; the step into a border is part of two second
-    # differences, the change of velocity before it and the one after.
+    # Row r of the first differences is the step into frame r + 1. Two second differences contain the step to
+    # a border: the change of velocity before it and the one after.
     steps = _relative_jumps(np.diff(moving, axis=0), starts - 1)
     bends = _relative_jumps(np.diff(moving, n=2, axis=0), np.concatenate([starts - 2, starts - 1]))
     return SeamFigures(
