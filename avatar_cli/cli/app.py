@@ -87,7 +87,7 @@ def _run_command(arguments: list[str], started: float, agent: AgentProcess | Non
     import typer
 
     from avatar_cli.cli.messages import complain
-    from avatar_cli.cli.render import Start
+    from avatar_cli.cli.request import Start
 
     # click's UsageError; typer carries click inside and only exports classes derived from it
     usage_error: Any = typer.BadParameter.__bases__[0]

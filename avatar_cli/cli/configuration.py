@@ -9,18 +9,9 @@ from typing import Any
 import yaml
 
 from avatar_cli.cli.presets import DEFAULT_PRESET, Preset, load_preset
+from avatar_cli.cli.request import Request
 from avatar_cli.cli.settings import SETTINGS
 from avatar_cli.protocol.errors import UsageError
-
-
-@dataclass(frozen=True)
-class Request:
-    """The settings part of a command line."""
-
-    flags: Mapping[str, str]  # by dotted key; only flags that were given
-    assignments: tuple[str, ...] = ()  # key=value
-    config: Path | None = None
-    preview: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,7 +29,7 @@ def configure(request: Request) -> Configuration:
     """Settle every setting. Raises UsageError for an unknown key or a value that cannot be."""
     file = _read_file(request.config) if request.config else {}
     words = dict(_read_assignment(assignment) for assignment in request.assignments)
-    flags = {key: _read(key, text, SETTINGS[key].flag or key) for key, text in request.flags.items()}
+    flags = dict(_read_flags(request.options))
     chosen = {**file, **words, **flags}
     preset = load_preset(chosen.get("model", DEFAULT_PRESET))
     defaults = _read_tree(preset.defaults, f"the preset {preset.name}")
@@ -51,6 +42,13 @@ def configure(request: Request) -> Configuration:
             f"(chunks.frames={values['chunks.frames']}): make it smaller."
         )
     return Configuration(preset, values)
+
+
+def _read_flags(options: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    for key, setting in SETTINGS.items():
+        text = options.get(setting.flag.removeprefix("--")) if setting.flag else None
+        if text is not None:
+            yield key, _read(key, text, str(setting.flag))
 
 
 def _check_words(prompt: Iterable[str], preset: Preset) -> None:

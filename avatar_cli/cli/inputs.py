@@ -1,10 +1,10 @@
 """From a command line to a job: everything that can be wrong is found here, before anything is computed."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from avatar_cli.cli.configuration import Configuration
+from avatar_cli.cli.request import Files
 from avatar_cli.media.ffmpeg import ffmpeg_path
 from avatar_cli.media.image_in import parse_colour, probe_image
 from avatar_cli.media.output_path import check_output
@@ -12,19 +12,6 @@ from avatar_cli.media.sizes import derived_output, resolve_size
 from avatar_cli.media.speech_in import probe_speech
 from avatar_cli.protocol.errors import UsageError
 from avatar_cli.protocol.job import Compute, Encoding, Fit, Generation, Mode, Picture, RenderJob
-
-
-@dataclass(frozen=True)
-class Files:
-    """The paths of a command line, as they were typed."""
-
-    reference: Path
-    speech: Path
-    output: Path | None
-    overwrite: bool
-    report: Path | None
-    trace: Path | None
-    frame_hashes: Path | None
 
 
 def build_job(files: Files, configuration: Configuration) -> RenderJob:

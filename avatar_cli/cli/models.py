@@ -1,12 +1,12 @@
 """`avatar models`: what can be rendered with."""
 
-from avatar_cli.cli.presets import load_preset, preset_names
-
 
 def models() -> None:
     """List the models that --model takes, with what they are."""
     from rich.console import Console
     from rich.table import Table
+
+    from avatar_cli.cli.presets import load_preset, preset_names
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading in ("model", "family", "size", "fps", "prompt words", "what it is"):

@@ -1,6 +1,6 @@
 """Options of the command line, with their words in --help, for all commands that share them.
 
-Values of settings stay text here: cli/settings.py reads them, whether they come from a flag, from -s or from a file.
+Values of settings stay text here: cli/settings.py reads them, whether they come from a flag, -s or a file.
 """
 
 from pathlib import Path
@@ -59,8 +59,8 @@ Size = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="360p, 540p, 720p, 1080p, WxH, or source. The named ones are upright where REF is taller than wide. "
-        r"\[default: 720p]",
+        help="360p, 540p, 720p, 1080p, WxH, or source. The named ones are upright where REF is taller than "
+        r"wide. \[default: 720p]",
         rich_help_panel=_PICTURE,
     ),
 ]

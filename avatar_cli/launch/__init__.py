@@ -1,1 +1,1 @@
-"""The parent side: starts the launcher, hands over the job, follows its events to the end. Imports no torch."""
+"""The parent side: starts the launcher, hands over the job, follows its events. Imports no torch."""

@@ -13,8 +13,8 @@ from avatar_cli.protocol.events import now
 
 SESSION = "avatar_cli.worker.session"
 
-# The parent's own search path, so that both sides run the same files wherever the command was started; -P keeps
-# a folder full of videos and a stray random.py off the path.
+# The parent's own search path, so that both sides run the same files wherever the command was started; -P
+# keeps a folder full of videos and a stray random.py off the path.
 _BOOT = """
 import json, sys
 sys.path[:], options = json.loads(sys.argv[1])

@@ -7,7 +7,6 @@ from avatar_cli.launch.pace import Pace
 from avatar_cli.protocol.events import Event, Instant, Progress, RankStarted, Warned, now, to_line
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
 PLAIN_PERIOD = 3.0  # seconds between two plain lines

@@ -34,8 +34,9 @@ class Evidence:
 def conclude(evidence: Evidence) -> Ending:
     """The first cause in time.
 
-    A rank that was killed takes others with it: their errors come earlier than the news of the death, so a death
-    counts as HEAD_START earlier than it was noticed. What happened because ranks were told to stop counts last.
+    A rank that was killed takes others with it: their errors come earlier than the news of the death, so a
+    death counts as HEAD_START earlier than it was noticed. What happened because ranks were told to stop
+    counts last.
     """
     if evidence.finished is not None:
         return Ending(ExitCode.DONE, finished=evidence.finished)
@@ -59,7 +60,7 @@ def conclude(evidence: Evidence) -> Ending:
         return Ending(ExitCode.INTERRUPTED, _sentence(evidence.errors[0]))
     return Ending(
         ExitCode.FAILED,
-        f"The launcher ended with status {status} before the video was done; run again with --debug to see why.",
+        f"The launcher ended with status {status} before the video was done: --debug shows more.",
     )
 
 

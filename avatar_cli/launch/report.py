@@ -149,7 +149,7 @@ class ReportBuilder:
         )
 
     def _stall_free_start(self) -> float | None:
-        """When playing can start, given that each frame takes as long through the encoder as the first did."""
+        """When playing can start, if each frame takes as long through the encoder as the first did."""
         if "first_bytes" not in self._instants or "first_frame" not in self._instants:
             return None
         through_the_encoder = self._instants["first_bytes"] - self._instants["first_frame"]

@@ -1,8 +1,8 @@
 """Writes the trace of a job in Chrome's trace event format, which Perfetto and chrome://tracing open.
 
-The format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU. Events are written as
-they come, so that a long job needs no memory and a job that is cut off leaves a trace that still opens: the
-format allows the closing bracket to be missing.
+The format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU. Events are
+written as they come, so that a long job needs no memory and a job that is cut off leaves a trace that still
+opens: the format allows the closing bracket to be missing.
 """
 
 import json

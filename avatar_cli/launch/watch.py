@@ -11,7 +11,9 @@ from avatar_cli.launch.interrupts import Interrupts
 from avatar_cli.protocol.events import Event, Failed, Finished, Memory, RankStarted, from_line, now
 
 TICK = 0.1  # seconds between two refreshes of the display
-BLAME_TIME = 4.0  # seconds after the first bad news in which the launcher may name a dead rank and end the others
+BLAME_TIME = (
+    4.0  # seconds after the first bad news in which the launcher may name a dead rank and end the others
+)
 STOP_TIME = 6.0  # seconds between asking for the end and enforcing it; more than the launcher gives the ranks
 TEARDOWN_TIME = 0.5  # seconds the launcher has to leave once all ranks are gone
 

@@ -1,4 +1,4 @@
-"""The report of a render (`--report FILE`). Times are seconds, sizes bytes; moments count from the command."""
+"""The report of a render (`--report FILE`). Times are seconds, sizes bytes; moments count from the start."""
 
 import dataclasses
 import json

@@ -1,8 +1,8 @@
 """The launcher: torchrun's agent in a process of its own, between the parent and the ranks.
 
-It starts before anybody knows whether the job is valid, imports what the ranks need, waits for the job, starts
-the ranks and watches them. On a CPU the ranks are forked and find everything imported; CUDA does not survive a
-fork, so there they are spawned.
+It starts before anybody knows whether the job is valid, imports what the ranks need, waits for the job,
+starts the ranks and watches them. On a CPU the ranks are forked and find everything imported; CUDA does not
+survive a fork, so there they are spawned.
 """
 
 import gc
@@ -40,15 +40,15 @@ class AgentOptions:
     start_method: str | None = None  # fork or spawn; None chooses by device
 
 
-class ParentGone(Exception):
+class ParentGoneError(Exception):
     """The parent closed its end: it was interrupted, or it is dead."""
 
 
 class Parent:
     """The link to the parent.
 
-    In comes one message with the job and, attached, the write end of an event pipe for every rank; end of file
-    means that the parent wants no more, or is gone. Out goes one event a message.
+    In comes one message with the job and, attached, the write end of an event pipe for every rank; end of
+    file means that the parent wants no more, or is gone. Out goes one event a message.
     """
 
     def __init__(self, fd: int) -> None:
@@ -63,16 +63,16 @@ class Parent:
             return
 
     def receive_job(self) -> tuple[str, list[int]]:
-        """Wait for the job as JSON and the ranks' event pipes. Raises ParentGone."""
+        """Wait for the job as JSON and the ranks' event pipes. Raises ParentGoneError."""
         message, fds, _, _ = socket.recv_fds(self._socket, MAX_MESSAGE, MAX_RANKS, socket.MSG_CMSG_CLOEXEC)
         if not message:
-            raise ParentGone
+            raise ParentGoneError
         return message.decode(), fds
 
     def check(self) -> None:
-        """Raise ParentGone at the end of file; the parent sends nothing after the job."""
+        """Raise ParentGoneError at the end of file; the parent sends nothing after the job."""
         if select.select([self._socket], [], [], 0)[0]:
-            raise ParentGone
+            raise ParentGoneError
 
 
 class RankPipes:
@@ -114,13 +114,13 @@ def main(options: AgentOptions) -> int:
     try:
         job, event_fds = parent.receive_job()
         _launch(options, job, RankPipes(event_fds), parent)
-    except ParentGone:
+    except ParentGoneError:
         return ExitCode.INTERRUPTED
     return ExitCode.DONE
 
 
 def _launch(options: AgentOptions, job: str, pipes: RankPipes, parent: Parent) -> None:
-    """Start the ranks and watch them to their end. Raises ParentGone."""
+    """Start the ranks and watch them to their end. Raises ParentGoneError."""
     import torch
     from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError

@@ -43,9 +43,10 @@ class RankTask:
 
 
 def run_rank(task: RankTask) -> None:
-    """Run one rank to its end. torchrun calls this in every rank and sees its status; the parent reads events.
+    """Run one rank to its end; torchrun calls this in every rank.
 
-    Returns when the session is done; ends the process with the error's exit code when it failed.
+    Returns when the session is done; ends the process with the error's exit code when it failed. The parent
+    goes by the events, torchrun by the status.
     """
     rank, local_rank = int(os.environ["RANK"]), int(os.environ["LOCAL_RANK"])
     for other, links in enumerate(task.links):

@@ -18,8 +18,8 @@ HOST = "127.0.0.1"
 class OneMachineRendezvous(RendezvousHandler):
     """Opens a TCP store on a port that the system chooses and is done.
 
-    torchrun's own back end for standalone jobs waits a random time of up to 0.3 s before it meets nobody; that
-    time would be a part of every job's time to first frame.
+    torchrun's own back end for standalone jobs waits a random time of up to 0.3 s before it meets nobody;
+    that time would be a part of every job's time to first frame.
     """
 
     def __init__(self, run_id: str, timeout: timedelta, heartbeat: Callable[[], None]) -> None:

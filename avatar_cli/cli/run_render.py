@@ -1,0 +1,58 @@
+"""Runs `avatar render`: from the words of the command line to the exit code."""
+
+import sys
+from pathlib import Path
+
+from avatar_cli.cli.configuration import configure
+from avatar_cli.cli.inputs import build_job
+from avatar_cli.cli.messages import complain, say
+from avatar_cli.cli.request import Files, Request, Show, Start
+from avatar_cli.launch.display import choose_display
+from avatar_cli.launch.render import Observation, Rendered, render
+from avatar_cli.media.output_path import partial_path
+from avatar_cli.protocol.errors import AvatarError
+from avatar_cli.protocol.events import Failed, now, to_line
+from avatar_cli.protocol.exit_codes import ExitCode
+
+PARENT = -1  # the parent's place where events name a rank
+
+
+def run_render(start: Start, files: Files, request: Request, show: Show) -> int:
+    """Check everything, hand the job over, follow it; returns the exit code.
+
+    Raises:
+        AvatarError: Something is wrong that could be found before anything was computed.
+    """
+    try:
+        job = build_job(files, configure(request))
+    except AvatarError as error:
+        if show.json:
+            failed = Failed(int(error.code), error.message, PARENT, "validate", "", now(), traceback="")
+            print(to_line(failed), flush=True)
+        raise
+    summary = not (show.quiet or show.json)
+    if files.output is None and summary:
+        say(f"writing {Path(job.output).name}")
+    display = choose_display(start.started, quiet=show.quiet, json=show.json)
+    observation = Observation(display, start.started, files.report, files.trace, show.debug)
+    rendered = render(job, start.agent, observation)
+    return _tell_the_end(rendered, Path(job.output), summary, show.debug)
+
+
+def _tell_the_end(rendered: Rendered, output: Path, summary: bool, debug: bool) -> int:
+    ending = rendered.ending
+    if ending.finished is not None:
+        if summary:
+            ttff = "" if rendered.ttff is None else f", first frame after {rendered.ttff:.2f} s"
+            length = f"{rendered.frames} frames, {ending.finished.duration:.2f} s"
+            print(f"{ending.finished.output}: {length}{ttff}, {rendered.fps:.1f} frames/s")
+    elif ending.code is ExitCode.INTERRUPTED:
+        partial = partial_path(output)
+        kept = rendered.frames and partial.exists()
+        rest = f"the first {rendered.frames} frames are in {partial}" if kept else "nothing was written"
+        say(f"{ending.message.rstrip('.').lower()}; {rest}.")
+    else:
+        complain(ending.message)
+        if debug:
+            print(ending.traceback, file=sys.stderr)
+    return ending.code

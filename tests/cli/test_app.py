@@ -1,0 +1,105 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from avatar_cli import __version__
+
+
+def avatar(*words, env=None):
+    command = [sys.executable, "-m", "avatar_cli", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, env=env, check=False)
+
+
+def modules_after(code):
+    script = f"import sys\n{code}\nprint('MODULES', *sys.modules)"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(result.stdout.rpartition("MODULES ")[2].split())
+
+
+def test_help_imports_no_torch_and_nothing_that_reads_inputs():
+    modules = modules_after("from avatar_cli.cli.app import run\nassert run(['render', '--help']) == 0")
+    assert "typer" in modules
+    assert not modules & {"torch", "numpy", "yaml", "PIL", "avatar_cli.worker.agent"}
+
+
+def test_checking_inputs_imports_no_torch(photo, speech, tmp_path):
+    modules = modules_after(
+        "from pathlib import Path\n"
+        "from avatar_cli.cli.configuration import configure\n"
+        "from avatar_cli.cli.inputs import build_job\n"
+        "from avatar_cli.cli.request import Files, Request\n"
+        "import avatar_cli.cli.run_render\n"
+        f"files = Files(Path({str(photo)!r}), Path({str(speech)!r}), Path({str(tmp_path / 'o.mp4')!r}),"
+        " False, None, None, None)\n"
+        "build_job(files, configure(Request({})))"
+    )
+    assert "avatar_cli.media.speech_in" in modules
+    assert "torch" not in modules
+
+
+def test_help_shows_examples_and_exit_codes():
+    result = avatar("render", "--help")
+    assert result.returncode == 0
+    assert "Examples" in result.stdout
+    assert "130 interrupted" in result.stdout
+
+
+def test_no_words_at_all_show_the_help():
+    result = avatar()
+    assert result.returncode == 0
+    assert "Usage: avatar" in result.stdout
+
+
+def test_version():
+    assert avatar("--version").stdout == f"avatar {__version__}\n"
+
+
+def test_models_names_the_portrait_and_its_words():
+    result = avatar("models")
+    assert result.returncode == 0
+    assert "portrait" in result.stdout
+    assert "smiling" in result.stdout
+
+
+@pytest.mark.parametrize("words", [("rendr",), ("render",), ("render", "a.png", "b.wav", "--sise", "3")])
+def test_a_wrong_command_line_is_one_sentence_and_exit_code_2(words):
+    result = avatar(*words)
+    assert result.returncode == 2
+    assert result.stderr.startswith("avatar: error: ")
+    assert result.stderr.count("\n") == 1
+    assert "--help" in result.stderr
+
+
+def test_a_wrong_setting_is_exit_code_2(photo, speech):
+    result = avatar("render", photo, speech, "--prompt", "furious")
+    assert result.returncode == 2
+    assert "calm, lively, smiling" in result.stderr
+
+
+def test_a_wrong_input_is_exit_code_3_without_a_traceback(photo, tmp_path):
+    result = avatar("render", photo, tmp_path / "absent.wav", "-o", tmp_path / "out.mp4")
+    assert result.returncode == 3
+    assert "absent.wav" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_debug_adds_the_traceback(photo, tmp_path):
+    result = avatar("render", photo, tmp_path / "absent.wav", "-o", tmp_path / "out.mp4", "--debug")
+    assert result.returncode == 3
+    assert "Traceback" in result.stderr
+
+
+def test_json_tells_early_errors_as_events_too(photo, tmp_path):
+    result = avatar("render", photo, tmp_path / "absent.wav", "-o", tmp_path / "out.mp4", "--json")
+    event = json.loads(result.stdout)
+    assert event["event"] == "failed"
+    assert event["code"] == result.returncode == 3
+    assert event["message"] in result.stderr
+
+
+def test_shell_completion_completes_commands_and_starts_nothing():
+    asking = {"_AVATAR_COMPLETE": "complete_bash", "COMP_WORDS": "avatar ren", "COMP_CWORD": "1", "PATH": ""}
+    result = avatar("render", "a", "b", env=asking)
+    assert "render" in result.stdout.split()

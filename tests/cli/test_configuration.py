@@ -1,0 +1,149 @@
+from fractions import Fraction
+
+import pytest
+
+from avatar_cli.cli.configuration import configure
+from avatar_cli.cli.presets import load_preset, preset_names
+from avatar_cli.cli.request import Request
+from avatar_cli.cli.settings import SETTINGS
+from avatar_cli.protocol.errors import UsageError
+
+
+@pytest.fixture
+def config(tmp_path):
+    def write(text):
+        path = tmp_path / "mine.yaml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def refusal(request):
+    with pytest.raises(UsageError) as error:
+        configure(request)
+    return error.value.message
+
+
+@pytest.mark.parametrize("name", preset_names())
+def test_a_preset_has_every_setting(name):
+    values = configure(Request({"model": name})).values
+    assert set(values) == set(SETTINGS)
+
+
+def test_the_default_is_a_portrait_at_720p_and_25_frames_a_second():
+    configuration = configure(Request({}))
+    assert configuration.preset.family == "portrait"
+    assert configuration["picture.size"] == "720p"
+    assert configuration["picture.fps"] == Fraction(25)
+    assert configuration["generation.steps"] == 6
+    assert configuration["encoding.crf"] == 20
+
+
+def test_flags_win_over_assignments_and_those_over_the_file(config):
+    file = config("generation: {steps: 3, seed: 3}\nencoding: {crf: 3}\n")
+    assignments = ("generation.steps=4", "generation.seed=4")
+    configuration = configure(Request({"steps": "5"}, assignments, file))
+    assert configuration["generation.steps"] == 5
+    assert configuration["generation.seed"] == 4
+    assert configuration["encoding.crf"] == 3
+
+
+def test_preview_wins_over_the_file_and_loses_to_words_of_the_command_line(config):
+    file = config("picture: {size: 1080p}\ngeneration: {steps: 9}\n")
+    configuration = configure(Request({"steps": "5"}, (), file, preview=True))
+    assert configuration["picture.size"] == "360p"
+    assert configuration["encoding.preset"] == "ultrafast"
+    assert configuration["generation.steps"] == 5
+
+
+def test_dotted_and_nested_keys_mean_the_same(config):
+    nested = configure(Request({}, config=config("chunks: {frames: 40}")))
+    dotted = configure(Request({}, config=config("chunks.frames: 40")))
+    assert nested.values == dotted.values
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "nearest"),
+    [
+        ("picture: {sise: 720p}", "picture.sise", "picture.size"),
+        ("steps: 3", "steps", "generation.steps"),
+        ("encodin: {crf: 3}", "encodin", "encoding.crf"),
+        ("about: {family: other}", "about", ""),
+    ],
+)
+def test_an_unknown_key_in_a_file_is_refused_with_the_nearest_one(config, text, wrong, nearest):
+    message = refusal(Request({}, config=config(text)))
+    assert wrong in message
+    assert f"did you mean {nearest}" in message
+
+
+def test_an_unknown_key_of_an_assignment_is_refused_with_the_nearest_one():
+    assert "encoding.crf" in refusal(Request({}, ("encoding.cfr=3",)))
+
+
+def test_an_assignment_without_a_value_is_refused():
+    assert "-s encoding.crf" in refusal(Request({}, ("encoding.crf",)))
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("steps", "0"),
+        ("steps", "many"),
+        ("seed", "-1"),
+        ("fps", "0"),
+        ("fps", "1/0"),
+        ("fps", "fast"),
+        ("fps", "1000"),
+        ("fit", "stretch"),
+        ("mode", "live"),
+        ("nproc", "0"),
+        ("threads", "1.5"),
+        ("model", "no-such-model"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_by_the_name_of_its_flag(option, value):
+    message = refusal(Request({option: value}))
+    assert message.startswith(f"--{option}")
+    assert value in message
+
+
+def test_a_wrong_value_in_a_file_names_key_and_file(config):
+    message = refusal(Request({}, config=config("encoding: {crf: 99}")))
+    assert "encoding.crf" in message
+    assert "mine.yaml" in message
+
+
+def test_a_file_of_two_documents_or_a_list_is_refused(config):
+    assert "mine.yaml" in refusal(Request({}, config=config("[1, 2]")))
+    assert "mine.yaml" in refusal(Request({}, config=config("a: [")))
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    assert "absent.yaml" in refusal(Request({}, config=tmp_path / "absent.yaml"))
+
+
+def test_an_empty_file_changes_nothing(config):
+    assert configure(Request({}, config=config("# nothing\n"))).values == configure(Request({})).values
+
+
+def test_prompt_words_come_from_commas_spaces_or_a_list(config):
+    assert configure(Request({"prompt": "Calm, smiling"}))["generation.prompt"] == ("calm", "smiling")
+    assert configure(Request({"prompt": "calm smiling calm"}))["generation.prompt"] == ("calm", "smiling")
+    file = config("generation: {prompt: [lively]}")
+    assert configure(Request({}, config=file))["generation.prompt"] == ("lively",)
+
+
+def test_another_prompt_word_is_refused_with_all_the_words():
+    message = refusal(Request({"prompt": "furious"}))
+    assert "furious" in message
+    assert all(word in message for word in load_preset("portrait").prompt_words)
+
+
+def test_a_border_longer_than_its_chunk_is_refused():
+    assert "chunks.border=60" in refusal(Request({}, ("chunks.border=60",)))
+
+
+def test_ntsc_rates_are_exact():
+    assert configure(Request({"fps": "29.97"}))["picture.fps"] == Fraction(30000, 1001)

@@ -1,0 +1,82 @@
+from pathlib import Path
+
+import pytest
+
+from avatar_cli.cli.configuration import configure
+from avatar_cli.cli.inputs import build_job
+from avatar_cli.cli.request import Files, Request
+from avatar_cli.protocol.errors import InputError, UsageError
+from avatar_cli.protocol.job import Fit, RenderJob
+
+
+@pytest.fixture
+def files(photo, speech, tmp_path):
+    def make(**changes):
+        given = {
+            "reference": photo,
+            "speech": speech,
+            "output": tmp_path / "out.mp4",
+            "overwrite": False,
+            "report": None,
+            "trace": None,
+            "frame_hashes": None,
+        }
+        return Files(**given | changes)
+
+    return make
+
+
+def job(files, **options):
+    return build_job(files, configure(Request(options)))
+
+
+def test_a_job_survives_the_way_to_the_ranks(files):
+    built = job(files(), fps="29.97", prompt="calm", fit="pad")
+    assert RenderJob.from_json(built.to_json()) == built
+    assert built.picture.fit is Fit.PAD
+
+
+def test_paths_of_a_job_are_absolute(files, photo, speech, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    relative = files(reference=Path("me.png"), speech=Path("talk.wav"), output=Path("out.mp4"))
+    assert job(relative) == job(files())
+
+
+def test_the_name_of_the_video_follows_the_speech(files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert job(files(output=None)).output == str(tmp_path / "talk.mp4")
+
+
+def test_the_size_follows_the_shape_of_the_reference(files):
+    picture = job(files()).picture
+    assert (picture.width, picture.height) == (1280, 720)
+
+
+def test_an_existing_video_is_only_replaced_on_demand(files, tmp_path):
+    (tmp_path / "out.mp4").write_bytes(b"old")
+    with pytest.raises(UsageError, match="--overwrite"):
+        job(files())
+    job(files(overwrite=True))
+    assert (tmp_path / "out.mp4").read_bytes() == b"old"
+
+
+def test_inputs_that_are_missing_are_bad_input(files, tmp_path):
+    with pytest.raises(InputError, match=r"absent\.png"):
+        job(files(reference=tmp_path / "absent.png"))
+    with pytest.raises(InputError, match=r"absent\.wav"):
+        job(files(speech=tmp_path / "absent.wav"))
+
+
+def test_a_background_that_is_no_colour_is_refused(files):
+    with pytest.raises(UsageError, match="greenish"):
+        job(files(), background="greenish")
+
+
+@pytest.mark.parametrize("option", ["report", "trace", "frame_hashes"])
+def test_a_side_file_needs_a_folder_and_a_name_of_its_own(files, photo, tmp_path, option):
+    with pytest.raises(UsageError, match="nowhere"):
+        job(files(**{option: tmp_path / "nowhere" / "file"}))
+    with pytest.raises(UsageError, match=r"me\.png"):
+        job(files(**{option: photo}))
+    with pytest.raises(UsageError, match=r"out\.mp4"):
+        job(files(**{option: tmp_path / "out.mp4"}))
