@@ -72,6 +72,7 @@ class Pipeline:
         self._rank = rank
         self._states = {stage.name: stage.open(job.conditioning) for stage in graph.stages()}
         self._done = 0  # chunks in order of work
+        self._next_frame = 0  # in order of time, at the family's frame rate
         if job.resume is not None:
             self._restore(job.resume)
 
@@ -121,7 +122,7 @@ class Pipeline:
 
     def _compute(self, with_state: bool) -> Iterator[Batch]:
         """Context, audio-to-video and super-resolution, one chunk in order of work after the other."""
-        reorder: Reorder[Piece[Any]] = Reorder()
+        reorder: Reorder[Piece[Any]] = Reorder(self._next_frame)
         for chunk in self._remaining_chunks():
             pieces = []
             with self._resident(self._graph.context, self._graph.audio_to_video):
@@ -139,7 +140,7 @@ class Pipeline:
         yield Batch(tuple(rest), None, self._done)
 
     def _batch(self, publish: Publish | None) -> None:
-        reorder: Reorder[Piece[Any]] = Reorder()
+        reorder: Reorder[Piece[Any]] = Reorder(self._next_frame)
         latents: list[tuple[str, Piece[Any]]] = []
         with self._resident(self._graph.context, self._graph.audio_to_video):
             for chunk in self._remaining_chunks():
@@ -223,6 +224,7 @@ class Pipeline:
 
     def _restore(self, state: RollingState) -> None:
         self._done = state.next_chunk
+        self._next_frame = state.next_frame
         for name, tensors in state.stages.items():
             self._states[name].load_tensors(tensors)
 

@@ -1,5 +1,6 @@
 """The portrait renderer as the frame decoder of the decode stage."""
 
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -30,7 +31,10 @@ class PortraitDecoder:
     fps: Fraction = FPS
 
     def __init__(self, reference: PortraitReference) -> None:
-        self._renderer = PortraitRenderer(reference)
+        # Setting up takes as long as generating the first chunk and needs nothing of it: side by side.
+        pool = ThreadPoolExecutor(1, thread_name_prefix="renderer-setup")
+        self._renderer = pool.submit(PortraitRenderer, reference)
+        pool.shutdown(wait=False)
 
     def frames(self, latents: DenseMotion) -> list[FrameMotion]:
         """One entry a frame."""
@@ -43,7 +47,7 @@ class PortraitDecoder:
 
     def render(self, latents: FrameMotion) -> Frame:
         """RGB, uint8 [height, width, 3]."""
-        return self._renderer.render(latents.mesh, latents.latents)
+        return self._renderer.result().render(latents.mesh, latents.latents)
 
     def to_tensors(self, latents: FrameMotion) -> dict[str, Tensor]:
         """Copies, so that they do not keep the chunk alive."""

@@ -1,0 +1,136 @@
+"""The whole pipeline in this process, at a small size."""
+
+import dataclasses
+import hashlib
+import threading
+import wave
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from avatar_cli.assets import asset_path
+from avatar_cli.families.portrait.family import PortraitFamily, load
+from avatar_cli.media.image_in import load_image
+from avatar_cli.media.speech_source import SpeechSource
+from avatar_cli.protocol.job import Fit, Generation, Mode, Picture
+from avatar_cli.runtime.pipeline import Graph, Job, Pipeline
+from avatar_cli.runtime.stage import Piece
+
+PICTURE = Picture(width=320, height=180, fps=Fraction(25), fit=Fit.CROP, background=None)
+GENERATION = Generation(
+    model="portrait",
+    prompt=(),
+    seed=3,
+    steps=2,
+    chunk_frames=24,
+    interpolated_frames=8,
+    border_frames=6,
+    mode=Mode.STREAMING,
+)
+
+
+def no_events(event: Any) -> None:
+    pass
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    """Sums depend on the number of threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def family() -> PortraitFamily:
+    return load(GENERATION, 1, no_events)
+
+
+@pytest.fixture(scope="session")
+def encoded(family):
+    with torch.no_grad():
+        name = asset_path("demo/reference.png")
+        return family.encode(load_image(name, (0, 0, 0)), name, PICTURE, ())
+
+
+@pytest.fixture
+def speech(tmp_path) -> Callable[[float], Path]:
+    """The first seconds of the demo speech, repeated as often as it takes, as a WAV."""
+
+    def cut(seconds: float) -> Path:
+        with wave.open(str(asset_path("demo/speech.wav"))) as file:
+            rate, samples = file.getframerate(), file.readframes(file.getnframes())
+        wanted = round(seconds * rate)
+        sound = np.resize(np.frombuffer(samples, np.int16), wanted)
+        path = tmp_path / f"speech-{seconds}.wav"
+        with wave.open(str(path), "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(rate)
+            file.writeframes(sound.tobytes())
+        return path
+
+    return cut
+
+
+@dataclass
+class Rendered:
+    """What came out: one digest a frame, in order."""
+
+    frames: list[str] = field(default_factory=list)
+    spans: list[int] = field(default_factory=list)
+
+    def __call__(self, piece: Piece) -> None:
+        self.spans.append(piece.span.start)
+        self.frames.append(hashlib.blake2b(piece.value.tobytes()).hexdigest())
+
+
+@dataclass
+class Run:
+    """One render: how, and on what."""
+
+    family: PortraitFamily
+    conditioning: Any
+    generation: Generation = GENERATION
+    picture: Picture = PICTURE
+
+    def pipeline(
+        self, path: Path, resume: Any = None, wrap: Callable[[Graph], Graph] = lambda graph: graph
+    ) -> tuple[Pipeline, SpeechSource]:
+        source = SpeechSource(path, self.picture.fps, keep_sound=False)
+        graph = wrap(self.family.graph(self.conditioning, source, self.generation, self.picture))
+        fps = self.family.facts.fps
+        job = Job(
+            self.family.plan(self.generation),
+            self.generation.seed,
+            lambda frame: source.covers(frame / fps),
+            self.conditioning,
+            resume,
+        )
+        return Pipeline(graph, job, no_events, threading.Event()), source
+
+    def frames(self, path: Path, mode: Mode = Mode.STREAMING, **changes: Any) -> list[str]:
+        """Digests of all frames that belong to the video."""
+        run = dataclasses.replace(self, generation=dataclasses.replace(self.generation, **changes))
+        pipeline, source = run.pipeline(path)
+        rendered = Rendered()
+        with torch.no_grad():
+            pipeline.run(rendered, mode)
+        source.close()
+        assert rendered.spans == list(range(len(rendered.spans)))
+        total = source.total_frames
+        assert total is not None
+        assert len(rendered.frames) >= total
+        return rendered.frames[:total]
+
+
+@pytest.fixture
+def run(family, encoded) -> Run:
+    return Run(family, encoded.conditioning)
