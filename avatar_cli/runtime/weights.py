@@ -139,16 +139,10 @@ def _read_shard(stored: Any, target: "DTensor", device: torch.device) -> Tensor:
     else:
         index = tuple(slice(start, start + size) for start, size in zip(offset, shape, strict=True))
         local = stored[index].to(device=device, dtype=target.dtype, copy=True)
-    return DTensor.from_local(
+    shard = DTensor.from_local(
         local, mesh, placements, run_check=False, shape=target.shape, stride=target.stride()
     )
-
-
-def _compare_shapes(stored: list[int], needed: list[int], name: str, path: Path) -> None:
-    if stored != needed:
-        raise EnvironmentProblem(
-            f"tensor {name} in {path} has the shape {stored}, but the network needs {needed}; {REINSTALL}"
-        )
+    return shard.to(device)  # from_local has brought it to the device of the mesh
 
 
 def _place_buffers(network: nn.Module, device: torch.device) -> None:
@@ -167,6 +161,13 @@ def _compare_names(expected: set[str], stored: set[str], path: Path) -> None:
         if names:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
             raise EnvironmentProblem(f"{path} {problem} tensor {min(names)}{more}; {REINSTALL}")
+
+
+def _compare_shapes(stored: list[int], needed: list[int], name: str, path: Path) -> None:
+    if stored != needed:
+        raise EnvironmentProblem(
+            f"tensor {name} in {path} has the shape {stored}, but the network needs {needed}; {REINSTALL}"
+        )
 
 
 @contextmanager
