@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.families.portrait.decoder.sampling import sample, smooth_grey
+from avatar_cli.families.portrait.decoder.sampling import sample_grey
 from avatar_cli.families.portrait.decoder.spline import smoothstep
 
 _INNER_EYE_CORNERS = (133, 362)
@@ -31,10 +31,7 @@ def glasses_on_bridge(image: NDArray[np.uint8], points: NDArray[np.float64], eye
     along = np.linspace(-_REACH, _REACH, _ROWS) * eye_distance
     beside = np.linspace(-_HALF_WIDTH, _HALF_WIDTH, 7) * eye_distance
     positions = (left + right) / 2 + along[:, None, None] * down + beside[None, :, None] * across
-    low = np.maximum(np.floor(positions.min(axis=(0, 1))).astype(int) - 4, 0)
-    high = np.ceil(positions.max(axis=(0, 1))).astype(int) + 5
-    grey = smooth_grey(image[low[1] : high[1], low[0] : high[0]], max(0.6, 0.008 * eye_distance))
-    strip = sample(grey, positions - low)
+    strip = sample_grey(image, positions, max(0.6, 0.008 * eye_distance))
     profile = np.median(strip, axis=1)[:, None]
     surroundings = cv2.blur(profile, (1, _BACKGROUND_ROWS), borderType=cv2.BORDER_REFLECT)
     contrast = float(np.abs(profile - surroundings).max()) / max(float(np.median(strip)), 20.0)

@@ -75,8 +75,10 @@ def _widest_box(face: FaceFrame) -> Box:
 
 
 def _moving_part(grid: FieldGrid, mask: NDArray[np.float32]) -> Box:
-    """The smallest box around the pixels that the mask lets move."""
+    """The smallest box around the pixels that the mask lets move, or all of it for a face too small to move."""
     moving = mask.reshape(grid.rows, grid.columns) > 0
+    if not moving.any():
+        return grid.box
     rows = np.flatnonzero(moving.any(axis=1))
     columns = np.flatnonzero(moving.any(axis=0))
     box, step = grid.box, grid.step

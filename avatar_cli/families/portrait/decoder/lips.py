@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.families.portrait.decoder.sampling import sample, smooth_grey
+from avatar_cli.families.portrait.decoder.sampling import sample_grey
 from avatar_cli.families.portrait.decoder.spline import natural_cubic_operator, smoothstep
 from avatar_cli.families.portrait.landmarks import (
     INNER_LOWER_LIP,
@@ -56,11 +56,7 @@ def snap_to_seam(
     reach = max(2, int(_SEARCH * eye_distance))
     offsets = np.linspace(-reach, reach, 4 * reach + 1)
     positions = line[:, None] + offsets[None, :, None] * normal
-    low = np.floor(positions.min(axis=(0, 1))).astype(int) - 8
-    high = np.ceil(positions.max(axis=(0, 1))).astype(int) + 8
-    low = np.maximum(low, 0)
-    grey = smooth_grey(image[low[1] : high[1], low[0] : high[0]], max(0.6, 0.006 * eye_distance))
-    profile = sample(grey, positions - low)
+    profile = sample_grey(image, positions, max(0.6, 0.006 * eye_distance))
     cost = profile - profile.mean(axis=1, keepdims=True)
     cost = cost / (cost.std() + 1e-6) + _OFFSET_COST * (offsets[None] / reach) ** 2
     path = offsets[_cheapest_path(cost)]

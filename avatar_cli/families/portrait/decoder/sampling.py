@@ -35,10 +35,18 @@ def with_alpha(image: Pixels) -> Pixels:
     return _pixels(cv2.cvtColor(image, cv2.COLOR_RGB2RGBA))
 
 
-def smooth_grey(image: Pixels, sigma: float) -> NDArray[np.float32]:
-    """Luma [H, W] of an RGB image [H, W, 3] after a Gaussian blur of `sigma` px."""
-    grey = cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2GRAY).astype(np.float32)
-    return np.asarray(cv2.GaussianBlur(grey, (0, 0), sigma), np.float32)
+def sample_grey(image: Pixels, positions: NDArray[np.floating], blur: float) -> NDArray[np.float32]:
+    """Luma of `image` [H, W, 3], blurred by a Gaussian of sigma `blur` px, at pixel positions [h, w, 2].
+
+    Only the part of the image around the positions is looked at; they may lie outside the image.
+    """
+    last = np.array([image.shape[1], image.shape[0]]) - 1
+    margin = 4 + int(3 * blur)
+    low = np.clip(np.floor(positions.min(axis=(0, 1))).astype(int) - margin, 0, last)
+    high = np.clip(np.ceil(positions.max(axis=(0, 1))).astype(int) + margin, 0, last) + 1
+    part = np.ascontiguousarray(image[low[1] : high[1], low[0] : high[0]])
+    grey = cv2.cvtColor(part, cv2.COLOR_RGB2GRAY).astype(np.float32)
+    return sample(np.asarray(cv2.GaussianBlur(grey, (0, 0), blur), np.float32), positions - low)
 
 
 def _pixels(array: object) -> Pixels:

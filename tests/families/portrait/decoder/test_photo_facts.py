@@ -1,0 +1,73 @@
+import cv2
+import numpy as np
+import pytest
+
+from avatar_cli.families.portrait.decoder.bars import picture_between_bars
+from avatar_cli.families.portrait.decoder.glasses import glasses_on_bridge
+from avatar_cli.families.portrait.decoder.grid import Box
+from avatar_cli.families.portrait.decoder.head_limits import limit_head_motion, soft_limit
+from avatar_cli.families.portrait.decoder.masks import blend, soften
+
+
+@pytest.fixture
+def photo():
+    return np.random.default_rng(0).integers(0, 255, (90, 160, 3), np.uint8)
+
+
+def test_a_photo_without_bars_is_all_picture(photo):
+    assert picture_between_bars(photo) == Box(0, 0, 160, 90)
+
+
+def test_bars_of_one_colour_on_both_sides_are_no_picture(photo):
+    photo[:, :25] = photo[:, -25:] = (7, 8, 9)
+    assert picture_between_bars(photo) == Box(25, 0, 135, 90)
+
+
+def test_a_plain_backdrop_on_one_side_is_picture(photo):
+    photo[:, :25] = (7, 8, 9)
+    assert picture_between_bars(photo) == Box(0, 0, 160, 90)
+
+
+@pytest.mark.parametrize(("rim", "expected"), [(0, 0.0), (5, 1.0)])
+def test_a_bar_across_the_nose_bridge_is_glasses(rim, expected):
+    shade = np.linspace(170, 200, 300)[:, None, None]
+    face = np.clip(shade * np.array([1.0, 0.8, 0.7]), 0, 255) + np.zeros((300, 300, 1))
+    face = np.ascontiguousarray(face.astype(np.uint8))
+    if rim:
+        cv2.line(face, (100, 140), (200, 140), (30, 25, 20), rim)
+    points = np.zeros((478, 2))
+    points[133], points[362] = (130, 150), (170, 150)
+    assert glasses_on_bridge(face, points, 120.0) == pytest.approx(expected, abs=0.05)
+
+
+def test_small_motion_passes_the_limit_unchanged_and_large_motion_never_does():
+    assert soft_limit(-0.05, 0.1) == -0.05
+    values = np.array([soft_limit(x, 0.1) for x in np.linspace(0, 3, 400)])
+    assert (np.diff(values) >= 0).all()
+    assert values.max() <= 0.1
+
+
+def test_a_turned_photo_turns_less():
+    motion = np.radians([8.0, 8.0, 2.0, 0, 0, 0])
+    frontal = limit_head_motion(motion, 0.0)
+    turned = limit_head_motion(motion, np.radians(-35))
+    assert np.degrees(frontal[0]) > 7
+    assert np.degrees(turned[:2]).max() < 3.01
+
+
+def test_blending_equal_pictures_changes_nothing(photo):
+    picture = np.dstack([photo, photo[..., :1]])
+    mask = np.random.default_rng(1).integers(0, 256, (90, 160), np.uint8)
+    assert np.array_equal(blend(picture, picture, mask), picture)
+
+
+@pytest.mark.parametrize("sigma", [1.0, 6.0])
+def test_softening_keeps_the_area_and_spreads_as_a_gaussian(sigma):
+    mask = np.zeros((120, 120), np.uint8)
+    mask[:, 60:] = 255
+    edge = soften(mask, sigma)[60].astype(float)
+    slope = np.diff(edge) / 255
+    assert slope.sum() == pytest.approx(1.0, abs=0.02)
+    x = np.arange(119) - 58.5
+    centre = (slope * x).sum()
+    assert np.sqrt((slope * (x - centre) ** 2).sum()) == pytest.approx(sigma, rel=0.25)
