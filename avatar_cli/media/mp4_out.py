@@ -101,7 +101,7 @@ class Mp4Writer:
             self._put(self._sound, np.ascontiguousarray(with_positions(pcm), dtype="<f4"))
 
     def finish(self) -> Path:
-        """Complete the file and move it over OUT; returns OUT. Raises once `abandon` was called by any thread."""
+        """Complete the file and move it over OUT; returns OUT. Raises once `abandon` was called."""
         self._frames.end()
         self._sound.end()
         self._child.wait()
@@ -123,13 +123,13 @@ class Mp4Writer:
         return self._output
 
     def abandon(self) -> Path:
-        """Give up: drop what is queued and let ffmpeg complete the partial file; returns its path."""
+        """Give up: let ffmpeg complete the partial file with what it was given; returns its path."""
         with self._error_lock:
             self._error = self._error or RenderFailure(
                 f"The render was given up; {self._partial} has its beginning."
             )
-        self._frames.end(discard=True)
-        self._sound.end(discard=True)
+        self._frames.end()
+        self._sound.end()
         try:
             self._child.wait(_ABANDON_SECONDS)
         except subprocess.TimeoutExpired:

@@ -41,12 +41,10 @@ class PipeWriter:
             self._changed.notify_all()
             return True
 
-    def end(self, *, discard: bool = False) -> None:
-        """Close the pipe after what is queued, or with `discard` after the piece that is being written."""
+    def end(self) -> None:
+        """Close the pipe after what is queued; returns at once."""
         with self._changed:
             self._ended = True
-            if discard:
-                self._pieces.clear()
             self._changed.notify_all()
 
     @property

@@ -43,12 +43,12 @@ def write_wav(tmp_path: Path) -> Callable[..., Path]:
 class Rendering:
     """A writer of small videos with a tone, fed frame by frame."""
 
-    def __init__(self, output: Path, fps: Fraction, sound: SoundFormat, size: tuple[int, int]) -> None:
+    def __init__(
+        self, output: Path, fps: Fraction, sound: SoundFormat, size: tuple[int, int], preset: str
+    ) -> None:
         self.fps, self.sound, self.size = fps, sound, size
         self.first_bytes = 0
-        self.writer = Mp4Writer(
-            output, VideoFormat(*size, fps), sound, Encoding("ultrafast", 20, 96), self._count
-        )
+        self.writer = Mp4Writer(output, VideoFormat(*size, fps), sound, Encoding(preset, 20, 96), self._count)
 
     def _count(self) -> None:
         self.first_bytes += 1
@@ -70,7 +70,8 @@ def start_render(tmp_path: Path) -> Callable[..., Rendering]:
         rate: int = 22050,
         channels: int = 1,
         size: tuple[int, int] = (128, 96),
+        preset: str = "ultrafast",
     ) -> Rendering:
-        return Rendering(output, fps, SoundFormat(rate, channels), size)
+        return Rendering(output, fps, SoundFormat(rate, channels), size, preset)
 
     return start
