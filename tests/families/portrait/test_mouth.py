@@ -1,0 +1,123 @@
+import pytest
+import torch
+
+from avatar_cli.families.portrait.audio_encoder import UNITS, AudioTokens
+from avatar_cli.families.portrait.audio_features import SILENCE
+from avatar_cli.families.portrait.latents import CHANNELS, MOUTH, MOUTH_SLICE, POSE, POSE_SLICE, UPPER
+from avatar_cli.families.portrait.mouth import CONTEXT_FRAMES, relax_seams, shape_mouth
+
+FRAMES = 12
+GAP = MOUTH.index("gap")
+BLINK = len(MOUTH) + UPPER.index("blink")
+
+
+def spoken(units, frames=FRAMES):
+    """Tokens that are sure of `units` {frame: unit} and of an open vowel elsewhere; frame 0 is the chunk's first."""
+    logits = torch.zeros(1, frames + 2 * CONTEXT_FRAMES, len(UNITS))
+    logits[..., UNITS.index("AA")] = 12.0
+    for frame, unit in units.items():
+        logits[0, frame + CONTEXT_FRAMES] = 0.0
+        logits[0, frame + CONTEXT_FRAMES, UNITS.index(unit)] = 12.0
+    count = frames + 2 * CONTEXT_FRAMES
+    return AudioTokens(torch.zeros(1, count, 8), torch.zeros(1, count, len(MOUTH)), logits)
+
+
+def sounding(frames=FRAMES):
+    return torch.full((1, 4 * (frames + 2 * CONTEXT_FRAMES), 48), 0.5)
+
+
+def open_mouth(frames=FRAMES, gap=0.1):
+    latents = torch.zeros(frames, len(CHANNELS))
+    latents[:, GAP] = gap
+    return latents
+
+
+@pytest.mark.parametrize("unit", ["P", "B", "M"])
+def test_lips_meet_for_a_bilabial(unit):
+    gap = shape_mouth(open_mouth(), spoken({5: unit}), sounding())[:, GAP]
+    assert gap[5] <= 0
+    assert gap[3] > 0.1 and gap[7] > 0.1
+
+
+@pytest.mark.parametrize("unit", ["F", "V"])
+def test_lower_lip_comes_near_the_teeth(unit):
+    mouth = shape_mouth(open_mouth(), spoken({5: unit}), sounding())
+    assert 0 < mouth[5, GAP] < 0.02
+    assert mouth[5, MOUTH.index("lower_roll")] < -0.01
+
+
+def test_unsure_bilabial_already_closes():
+    audio = spoken({})
+    audio.units[0, 5 + CONTEXT_FRAMES, UNITS.index("M")] = 11.5
+    assert shape_mouth(open_mouth(), audio, sounding())[5, GAP] <= 0
+
+
+def test_digital_silence_closes_the_mouth_exactly():
+    latents = torch.randn(FRAMES, len(CHANNELS))
+    shaped = shape_mouth(latents, spoken({}), torch.full_like(sounding(), SILENCE))
+    assert torch.all(shaped[:, MOUTH_SLICE] == 0)
+    assert torch.equal(shaped[:, MOUTH_SLICE.stop :], latents[:, MOUTH_SLICE.stop :])
+
+
+def test_silence_fades_in_over_a_frame_on_either_side():
+    mels = sounding()
+    mels[:, 4 * (6 + CONTEXT_FRAMES) :] = SILENCE
+    gap = shape_mouth(open_mouth(), spoken({}), mels)[:, GAP]
+    assert torch.all(gap[7:] == 0)
+    assert 0 < gap[6] < gap[5] < gap[4]
+
+
+def test_a_sure_pause_takes_the_opening_back():
+    shaped = shape_mouth(open_mouth(), spoken(dict.fromkeys(range(-1, FRAMES + 1), "SIL")), sounding())
+    assert shaped[:, GAP].abs().max() < 1e-5
+
+
+def test_a_frame_depends_on_its_neighbours_only():
+    changed = spoken({8: "M"})
+    first = shape_mouth(open_mouth(), spoken({}), sounding())
+    second = shape_mouth(open_mouth(), changed, sounding())
+    assert torch.equal(first[:7], second[:7]) and torch.equal(first[10:], second[10:])
+    assert not torch.equal(first[8], second[8])
+
+
+def test_mouth_stays_within_what_a_face_can_do():
+    latents = torch.full((FRAMES, len(CHANNELS)), -5.0)
+    shaped = shape_mouth(latents, spoken({}), sounding())
+    assert shaped[:, GAP].min() > -0.02
+    assert shaped[:, MOUTH.index("width")].abs().max() < 0.2
+
+
+def anchors(value):
+    return torch.full((6, len(CHANNELS)), value)
+
+
+def test_seam_meets_both_anchors():
+    relaxed = relax_seams(torch.zeros(10, len(CHANNELS)), anchors(1.0), anchors(-2.0))
+    assert torch.allclose(relaxed[0, POSE_SLICE], torch.ones(len(POSE)), atol=1e-5)
+    assert torch.allclose(relaxed[-1, POSE_SLICE], torch.full((len(POSE),), -2.0), atol=1e-5)
+
+
+def test_seam_goes_on_with_the_speed_of_its_anchor():
+    ramp = torch.arange(6.0)[:, None].expand(-1, len(CHANNELS))
+    relaxed = relax_seams(torch.zeros(20, len(CHANNELS)), ramp, None)
+    assert torch.allclose(relaxed[0, POSE_SLICE], torch.full((len(POSE),), 5.7))
+
+
+def test_seam_is_local():
+    relaxed = relax_seams(torch.zeros(48, len(CHANNELS)), anchors(1.0), None)
+    assert torch.all(relaxed[14:] == 0)
+
+
+def test_no_anchors_no_change():
+    latents = torch.randn(10, len(CHANNELS))
+    assert torch.equal(relax_seams(latents, None, None), latents)
+
+
+def test_blinks_are_not_smeared_over_a_seam():
+    relaxed = relax_seams(torch.zeros(10, len(CHANNELS)), anchors(1.0), anchors(1.0))
+    assert torch.all(relaxed[:, BLINK] == 0)
+
+
+def test_a_seam_moves_the_mouth_for_a_few_frames_only():
+    relaxed = relax_seams(torch.zeros(48, len(CHANNELS)), anchors(0.1), None)
+    assert torch.all(relaxed[4:, MOUTH_SLICE].abs() < 1e-3)
