@@ -17,8 +17,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from avatar_cli.families.portrait.latents import MESH_POINTS, MOUTH, REFERENCE_TOKEN_FEATURES
+from avatar_cli.families.portrait.latents import (
+    MESH_POINTS,
+    MOUTH,
+    REFERENCE_TOKEN_FEATURES,
+    REFERENCE_TOKENS,
+)
 from avatar_cli.families.portrait.motion_basis import BASIS_COLUMNS
+from avatar_cli.families.portrait.tokens import OFFSETS
 
 ASSET = "portrait/sr_dit.safetensors"
 _USED = list(BASIS_COLUMNS)
@@ -27,13 +33,16 @@ _COORDINATES = MESH_POINTS * 3
 _DISPLACEMENT_SCALE = 0.05
 _CORRECTION_SCALE = 0.01
 _TIME_FREQUENCIES = 8
+# Typical sizes of the features of a reference token.
+_OFFSET_SCALE = 0.05
+_TOKEN_SCALE = (*(1.0,) * 6, *(_OFFSET_SCALE,) * 3, 1.0, 1.0, 0.1)
 
 
 @dataclass(frozen=True)
 class MeshDiTParams:
     """Sizes of the network."""
 
-    width: int = 96
+    width: int = 64
     heads: int = 4
     depth: int = 3
     mlp_ratio: int = 2
@@ -58,6 +67,7 @@ class MeshDiT(nn.Module):
     latent_scale: Tensor
     patch_index: Tensor
     vertex_slot: Tensor
+    token_points: Tensor
 
     def __init__(self, params: MeshDiTParams) -> None:
         super().__init__()
@@ -69,8 +79,10 @@ class MeshDiT(nn.Module):
         self.register_buffer("latent_scale", torch.ones(len(_USED)))
         self.register_buffer("patch_index", torch.zeros(params.patches, points, dtype=torch.int64))
         self.register_buffer("vertex_slot", torch.zeros(MESH_POINTS, dtype=torch.int64))
+        self.register_buffer("token_points", torch.zeros(REFERENCE_TOKENS, dtype=torch.int64))
         self.patch_embedding = nn.Parameter(torch.randn(params.patches, width) * 0.5)
         self.patch_input = nn.Linear(points * 3, width)
+        self.patch_shape = nn.Linear(points * 3, width)
         self.latent_input = _mlp(len(_USED), width)
         self.time_input = _mlp(2 * _TIME_FREQUENCIES, width)
         self.reference_input = _mlp(REFERENCE_TOKEN_FEATURES, width)
@@ -106,11 +118,11 @@ class MeshDiT(nn.Module):
         batch, frames = time.shape
         drive = latents[..., _USED] / self.latent_scale
         condition = self.time_input(_time_features(time)) + self.latent_input(drive)
-        reference = self.reference_input(tokens)
-        patches = state[:, :, self.patch_index].flatten(-2) / _DISPLACEMENT_SCALE
-        hidden = self.patch_input(patches) + self.patch_embedding
-        hidden = hidden.flatten(0, 1)
         condition = condition.flatten(0, 1)
+        reference = self.reference_input(tokens / tokens.new_tensor(_TOKEN_SCALE))
+        patches = state[:, :, self.patch_index].flatten(-2) / _DISPLACEMENT_SCALE
+        shape = self.patch_shape(self._patch_offsets(tokens))[:, None]
+        hidden = (self.patch_input(patches) + shape + self.patch_embedding).flatten(0, 1)
         for block in self.blocks:
             hidden = block(hidden, condition, reference)
         # A product with a linear function of the latents: no motion asked for, none made.
@@ -121,6 +133,12 @@ class MeshDiT(nn.Module):
         # The lift has the distances asked for already: take those of the correction out again.
         change = change - (change @ self.measure_rows.T) @ self.lift_vectors[: len(MOUTH)]
         return change.reshape(batch, frames, MESH_POINTS, 3)
+
+    def _patch_offsets(self, tokens: Tensor) -> Tensor:
+        """What the reference tokens say of each patch's own points: their offsets from the mean face."""
+        offsets = tokens.new_zeros(len(tokens), MESH_POINTS, 3)
+        offsets[:, self.token_points] = tokens[..., OFFSETS] / _OFFSET_SCALE
+        return offsets[:, self.patch_index].flatten(-2)
 
 
 class MeshBlock(nn.Module):

@@ -38,6 +38,8 @@ TOKEN_POINTS = (
 )
 # Colours are read from the picture shrunk to this eye distance: a sample averages over the grain of skin.
 SAMPLED_EYE_DISTANCE = 48.0
+# Columns of a token that hold the point's offset from the mean face.
+OFFSETS = slice(6, 9)
 
 
 def reference_tokens(image: NDArray[np.uint8], landmarks: NDArray, shape: NDArray) -> Floats:
@@ -62,7 +64,7 @@ def assemble_tokens(mesh: NDArray, colours: NDArray, shape: NDArray) -> Floats:
     tokens = np.empty((REFERENCE_TOKENS, REFERENCE_TOKEN_FEATURES), np.float32)
     tokens[:, 0:3] = mesh[points]
     tokens[:, 3:6] = colours
-    tokens[:, 6:9] = mesh[points] - shape[points]
+    tokens[:, OFFSETS] = mesh[points] - shape[points]
     tokens[:, 9:11] = shape[points, :2]
     tokens[:, 11] = measure_mouth(mesh)[MOUTH.index("gap")]
     return tokens
