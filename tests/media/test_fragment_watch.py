@@ -1,4 +1,5 @@
 import subprocess
+from bisect import bisect_left
 
 import pytest
 
@@ -32,8 +33,10 @@ def test_a_file_has_a_fragment_exactly_from_the_byte_that_completes_it(growing_f
         path.write_bytes(growing_file[:length])
         return has_fragment(path)
 
-    first = next(length for length in range(len(growing_file) + 1) if found(length))
-    assert all(found(length) for length in range(first, len(growing_file) + 1))
+    first = bisect_left(range(len(growing_file) + 1), True, key=found)
+    assert found(first)
+    assert not any(found(length) for length in range(0, first, 50))
+    assert all(found(length) for length in range(first, len(growing_file) + 1, 50))
     path.write_bytes(growing_file[:first])
     assert decoded_frames(path) >= 5
     assert growing_file[first + 4 : first + 8] in (b"", b"moof")

@@ -1,3 +1,5 @@
+import os
+import signal
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -175,8 +177,11 @@ def test_first_bytes_of_a_very_short_video_are_told_at_its_end(start_render):
 
 def test_a_leftover_partial_file_is_not_taken_for_first_bytes(start_render, tmp_path):
     first = start_render(tmp_path / "old.mp4")
-    for index in range(60):
+    index = 0
+    while not first.first_bytes:
         first.frame(index)
+        index += 1
+    os.kill(first.writer.pid, signal.SIGKILL)
     first.writer.abandon().rename(tmp_path / "out.partial.mp4")
     second = start_render(tmp_path / "out.mp4")
     time.sleep(0.1)  # no frame yet, so ffmpeg has not opened the file
