@@ -1,6 +1,7 @@
 """A session without models: grey frames through a real encoder, with every way to end badly.
 
-The environment variable STAND_IN chooses: seconds a frame takes, and what happens to whom at frame 30.
+The environment variable STAND_IN chooses: how many frames, seconds a frame takes, and what happens to which
+rank at which frame.
 """
 
 import json
@@ -8,7 +9,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,9 @@ CHUNK = 24
 
 
 def run(job, emit, stop):
-    plan = {"frames": 60, "delay": 0.0, "rank": 0, "event": ""} | json.loads(os.environ.get("STAND_IN", "{}"))
+    plan = {"frames": 60, "delay": 0.0, "rank": 0, "event": "", "at": 30} | json.loads(
+        os.environ.get("STAND_IN", "{}")
+    )
     rank = int(os.environ["RANK"])
     if rank == 0:
         publish(job, emit, stop, plan)
@@ -56,7 +58,7 @@ def publish(job, emit, stop, plan):
             misbehave(plan, 0, index)
             if stop.wait(plan["delay"]):
                 raise Interrupted("stopped")
-            if plan["event"] == "kill ffmpeg" and index == 30:
+            if plan["event"] == "kill ffmpeg" and index == plan["at"]:
                 os.kill(writer.pid, signal.SIGKILL)
             writer.write_sound(np.zeros((int(RATE / picture.fps), 1), np.float32))
             writer.write_frame(np.full((picture.height, picture.width, 3), index % 256, np.uint8))
@@ -76,18 +78,14 @@ def publish(job, emit, stop, plan):
 
 
 def misbehave(plan, rank, index):
-    """At frame 30 of the chosen rank."""
-    if rank != plan["rank"] or index != 30:
+    """The chosen rank at the chosen frame."""
+    if rank != plan["rank"] or index != plan["at"]:
         return
     match plan["event"]:
         case "fail":
             raise RenderFailure("The mouth fell off.")
         case "bug":
             raise ZeroDivisionError("one over nothing")
-        case "placed":
-            error = RenderFailure("The mouth fell off.")
-            error.stage, error.chunk = "a2v", "N1"
-            raise error
         case "segfault":
             os.kill(os.getpid(), signal.SIGSEGV)
         case "sigkill":
@@ -98,8 +96,6 @@ def misbehave(plan, rank, index):
             os._exit(0)
         case "hang":
             threading.Event().wait(3600)
-        case "slow":
-            time.sleep(0.5)
 
 
 def meet():

@@ -1,0 +1,110 @@
+"""Nothing of a job survives the death of any of its processes, and what was encoded plays."""
+
+import signal
+import subprocess
+import time
+
+import pytest
+
+from avatar_cli.media.ffmpeg import ffmpeg_path
+
+ENDLESS = {"frames": 100_000, "delay": 0.02}
+HANGING = {"frames": 100_000, "delay": 0.005, "event": "hang", "at": 200}
+FEW_SECONDS = 10.0  # 4 at most on a machine that does nothing else
+
+
+def plays(path):
+    """Whether ffmpeg decodes the file without a complaint."""
+    command = [ffmpeg_path(), "-v", "error", "-i", path, "-f", "null", "-"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    return result.returncode == 0 and result.stderr == ""
+
+
+@pytest.mark.parametrize("victim", ["parent", "agent", "rank 0", "rank 1", "encoder"])
+def test_nothing_is_left_after_a_kill(start, victim):
+    job = start("--nproc", "2", "--quiet", **ENDLESS)
+    family = job.wait_for_frames()
+    match victim:
+        case "parent":
+            job.process.kill()
+        case "agent":
+            job.agent().kill()
+        case "rank 0" | "rank 1":
+            job.ranks()[int(victim[-1])].kill()
+        case "encoder":
+            job.encoder().kill()
+    assert job.left(family, FEW_SECONDS) == []
+    code, _, err = job.end()
+    if victim == "parent":
+        assert code == -signal.SIGKILL
+    else:
+        assert code == 5
+        assert "SIGKILL" in err
+        assert (
+            victim.partition(" ")[0].replace("agent", "launcher").replace("encoder", "ffmpeg") in err.lower()
+        )
+    assert plays(job.partial)
+    assert not job.output.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_job_leaves_a_file_that_plays(start, number):
+    job = start("--quiet", **ENDLESS)
+    family = job.wait_for_frames()
+    job.process.send_signal(number)
+    code, _, err = job.end()
+    assert code == 130
+    assert err.startswith("avatar: interrupted; the first ")
+    assert str(job.partial) in err
+    assert job.left(family, 1.0) == []
+    assert plays(job.partial)
+
+
+def test_a_second_interrupt_does_not_wait_for_a_rank_that_hangs(start):
+    job = start("--quiet", **HANGING)
+    family = job.wait_for_frames()
+    job.process.send_signal(signal.SIGINT)
+    time.sleep(0.1)
+    job.process.send_signal(signal.SIGINT)
+    code, _, _ = job.end()
+    assert code == 130
+    assert job.left(family, FEW_SECONDS) == []
+
+
+def test_a_rank_that_hangs_is_cut_off_after_an_interrupt(start):
+    job = start("--quiet", **HANGING)
+    family = job.wait_for_frames()
+    job.process.send_signal(signal.SIGINT)
+    code, _, _ = job.end()
+    assert code == 130
+    assert job.left(family, 1.0) == []
+
+
+def test_an_interrupt_before_the_job_is_handed_over_ends_everything(start, tmp_path):
+    job = start("--quiet", **ENDLESS)
+    while not (family := job.family()):
+        time.sleep(0.001)
+    job.process.send_signal(signal.SIGINT)
+    code, _, err = job.end()
+    assert code == 130
+    assert err == "avatar: interrupted; nothing was written.\n"
+    assert job.left(family, 1.0) == []
+
+
+def test_a_wrong_input_ends_the_launcher_at_once(start, tmp_path):
+    job = start("--quiet", "--background", "greenish")
+    while not (family := job.family()):
+        time.sleep(0.001)
+    assert job.end()[0] == 2
+    assert job.left(family, 1.0) == []
+
+
+def test_nohup_is_honoured(start):
+    ignoring = (
+        "import signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "from avatar_cli.cli.app import run; sys.exit(run(sys.argv[1:], session='stand_in_session'))"
+    )
+    job = start("--quiet", command=ignoring, delay=0.02)
+    job.wait_for_frames()
+    job.process.send_signal(signal.SIGHUP)
+    assert job.end()[0] == 0
