@@ -1,5 +1,6 @@
 """What a frame asks of the face, bent to what this photo can show."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +22,10 @@ _SQUINT = CHANNELS.index("squint")
 _MAX_GAZE = 0.5  # iris radii: further, the white drawn beside the iris is missing in the photo
 _MAX_SQUINT = 0.05  # e
 _SCREAM = 0.30  # e: the tracker puts the lower lip of such a mouth on the tongue; it cannot be closed
+# The far half of turned lips is foreshortened, and near a profile folded away: it can only hint at speech.
+_PROFILE = math.radians(40)
 _MOUTH_OF_TURNED = 0.6
+_MOUTH_OF_PROFILE = 0.35
 _MOUTH_OF_SCREAM = 0.5
 _CREASE_WITH_BROW = 0.5
 
@@ -48,10 +52,8 @@ class ExpressionLimits:
         """Prepare for a face whose photo shows the latents `rest` [21]."""
         self._face = face
         self._rest = rest.astype(np.float64)
-        self._can_close = face.widest_gap <= _SCREAM
-        self._mouth_gain = _MOUTH_OF_TURNED if abs(face.yaw) > TURNED else 1.0
-        if not self._can_close:
-            self._mouth_gain *= _MOUTH_OF_SCREAM
+        self._can_close = face.widest_gap <= _SCREAM and abs(face.yaw) <= _PROFILE
+        self._mouth_gain = _mouth_gain(face)
         self._seal = LipSeal(face.canonical, face.mouth_width)
         self._lids = [list(eye.upper_lid[1:-1] + eye.lower_lid[1:-1]) for eye in (LEFT_EYE, RIGHT_EYE)]
         self._creases = [(list(eye.crease), list(eye.below_brow)) for eye in (LEFT_EYE, RIGHT_EYE)]
@@ -76,3 +78,13 @@ class ExpressionLimits:
             gaze_y=soft_limit(float(change[_GAZE_Y]), _MAX_GAZE),
         )
         return Expression(moved, eyes, limit_head_motion(change[POSE_SLICE], self._face.yaw))
+
+
+def _mouth_gain(face: FaceFrame) -> float:
+    """How much of the asked motion this photo's face can show, 0..1."""
+    gain = 1.0
+    if abs(face.yaw) > _PROFILE:
+        gain = _MOUTH_OF_PROFILE
+    elif abs(face.yaw) > TURNED:
+        gain = _MOUTH_OF_TURNED
+    return gain * _MOUTH_OF_SCREAM if face.widest_gap > _SCREAM else gain

@@ -75,7 +75,7 @@ def _widest_box(face: FaceFrame) -> Box:
 
 
 def _moving_part(grid: FieldGrid, mask: NDArray[np.float32]) -> Box:
-    """The smallest box around the pixels that the mask lets move, or all of it for a face too small to move."""
+    """The smallest box around the pixels that the mask lets move; the whole box where none may."""
     moving = mask.reshape(grid.rows, grid.columns) > 0
     if not moving.any():
         return grid.box

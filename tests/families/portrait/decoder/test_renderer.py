@@ -127,3 +127,9 @@ def test_the_head_travels_and_grows_as_asked(open_portrait):
     shift = (moved.translation - before.translation)[:2] / unit
     assert shift == pytest.approx([0.1, -0.06], abs=0.03)
     assert np.log(grown.scale / before.scale) == pytest.approx(0.04, abs=0.02)
+
+
+def test_lips_close_where_the_mesh_leaves_them_apart(open_portrait):
+    still, latents = open_portrait.inputs()[0], open_portrait.inputs(gap=0.0)[1]
+    frame = open_portrait.renderer.render(still, latents)
+    assert open_portrait.gap(frame) < 0.05
