@@ -140,7 +140,9 @@ class SpeechDecoder:
             raise self._undecodable()
         seconds = self._samples / self.info.rate
         if damage := self._child.complaint() or self._cut_short(seconds):
-            self.warnings.append(f"{self._path} is damaged ({damage}): the first {seconds:.2f} s are used.")
+            self.warnings.append(
+                f"{self._path} is damaged ({damage}): the {seconds:.2f} s that can be decoded are used."
+            )
         if not self._finite:
             self.warnings.append(f"{self._path} has samples that are not numbers: they become silence.")
 
