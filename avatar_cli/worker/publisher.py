@@ -34,7 +34,7 @@ class Publisher:
         if index == 0:
             self._emit(Instant("first_frame", now(), PUBLISHING_RANK))
         if self._hashes:
-            self._hashes.write(piece.value)
+            self._hashes.write_frame(piece.value)
         # Sound first: ffmpeg reads its inputs in turn, and a starved sound input would hold the frame back.
         self._writer.write_sound(self._speech.sound_for_frame(index))
         self._writer.write_frame(piece.value)
