@@ -100,7 +100,9 @@ class FaceTracker:
             meshes = [self._refine(image, detection) for detection in self._detect_windows(image, windows)]
             faces = [face for face in meshes if face is not None]
             if faces:
-                return faces
+                return sorted(
+                    faces, key=lambda face: float(np.ptp(face.landmarks, axis=0).max()), reverse=True
+                )
         return []
 
     def track(self, image: Image) -> Face | None:
@@ -198,7 +200,7 @@ def _search_rounds(height: int, width: int) -> list[list[tuple[int, int, int]]]:
     """Squares (left, top, side): the whole picture, then ever smaller windows that overlap by half."""
     side = max(height, width)
     rounds = [[(0, 0, side)]]
-    while side // 2 >= max(MIN_SEARCH_WINDOW, min(height, width) // 2):
+    while side // 2 >= max(MIN_SEARCH_WINDOW, min(height, width) // 4):
         side //= 2
         starts = (_window_starts(height, side), _window_starts(width, side))
         rounds.append([(left, top, side) for top in starts[0] for left in starts[1]])

@@ -1,8 +1,8 @@
 """Pairs of a photo and what it should become, to teach the SR DiT.
 
 Half of the pairs are two frames of a tracked clip. In the other half the photo is a portrait with its lips
-opened and bent at random, and what it should become is the linear lift with one correction: as the gap closes,
-the lips meet along their whole length.
+opened and bent at random, and what it should become is the linear lift with one correction: as the gap
+closes, the lips meet along their whole length.
 """
 
 from collections.abc import Sequence
@@ -221,7 +221,7 @@ def whole_closure(mesh: Floats, latents: Floats, lift: Floats, basis: MotionBasi
     where the wanted gap is 0 and 0 where it is that of the photo, the gap beside the middle is replaced by
     the wanted gap times the basis' own profile. The nine distances stay as they are.
     """
-    upper, lower = list(INNER_UPPER_LIP[_CENTRE]), list(INNER_LOWER_LIP[_CENTRE])
+    upper, lower = np.array(INNER_UPPER_LIP)[_CENTRE], np.array(INNER_LOWER_LIP)[_CENTRE]
     gap = MOUTH.index("gap")
     photo_gap = float(measure_mouth(mesh)[gap])
     wanted = np.maximum(photo_gap + latents[:, gap], 0)
@@ -232,7 +232,7 @@ def whole_closure(mesh: Floats, latents: Floats, lift: Floats, basis: MotionBasi
     correction = np.zeros_like(lift)
     for rings, part in ((UPPER_LIP_RINGS, UPPER_SHARE), (LOWER_LIP_RINGS, -LOWER_SHARE)):
         for ring, following in zip(rings, RING_FOLLOWING, strict=True):
-            correction[:, np.array(ring[_CENTRE]), 1] = part * following * change
+            correction[:, np.array(ring)[_CENTRE], 1] = part * following * change
     measured = measure_mouth(correction)
     return (correction - np.tensordot(measured, basis.vectors[MOUTH_SLICE], axes=1)).astype(np.float32)
 

@@ -1,0 +1,128 @@
+import cv2
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from avatar_cli.families.portrait.canvas import compose
+from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
+from avatar_cli.families.portrait.motion_basis import load_motion_basis
+from avatar_cli.protocol.job import Fit
+
+BACKGROUND = (10, 200, 30)
+SHAPE = load_motion_basis().shape
+FACE_HEIGHT = float(np.ptp(SHAPE[:, 1]))  # e
+SIZES = [(1280, 720), (720, 1280), (512, 512), (854, 480)]
+
+
+def face_at(x, y, height):
+    """Landmarks of the mean face with its nose root at x, y."""
+    return SHAPE * (height / FACE_HEIGHT) + [x, y, 0]
+
+
+def noise(width, height):
+    small = np.random.default_rng(0).integers(60, 255, (height // 8 + 1, width // 8 + 1, 3), np.uint8)
+    picture = cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC)
+    picture[..., 1] = np.minimum(picture[..., 1], 150)  # never the background's green
+    return picture
+
+
+def has_bars(canvas):
+    return bool((canvas.image == BACKGROUND).all(axis=2).any())
+
+
+@pytest.mark.parametrize("fit", Fit)
+def test_a_picture_of_the_right_size_stays_as_it_is(fit):
+    picture = noise(640, 360)
+    canvas = compose(picture, face_at(320, 150, 170), (640, 360), fit, BACKGROUND)
+    assert np.array_equal(canvas.image, picture)
+    assert np.array_equal(canvas.transform, [[1, 0, 0], [0, 1, 0]])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(40, 900),
+    st.integers(40, 900),
+    st.sampled_from(SIZES),
+    st.sampled_from(Fit),
+    st.floats(0.1, 0.9),
+    st.floats(0.1, 0.9),
+    st.floats(0.05, 1.2),
+)
+def test_the_canvas_always_has_the_size_of_the_video(width, height, size, fit, x, y, share):
+    picture = np.full((height, width, 3), 90, np.uint8)
+    canvas = compose(picture, face_at(x * width, y * height, share * height), size, fit, BACKGROUND)
+    assert canvas.image.shape == (size[1], size[0], 3)
+    scales = canvas.transform[0, 0], canvas.transform[1, 1]
+    assert scales[0] == pytest.approx(scales[1], rel=0.06)  # no visible stretching
+
+
+@pytest.mark.parametrize("fit", Fit)
+@pytest.mark.parametrize("size", SIZES)
+def test_the_transform_says_where_a_pixel_went(fit, size):
+    picture = np.full((600, 800, 3), 40, np.uint8)
+    cv2.circle(picture, (400, 260), 6, (255, 255, 255), -1)
+    canvas = compose(picture, face_at(400, 260, 260), size, fit, (0, 0, 0))
+    bright = np.argwhere(canvas.image[..., 0] > 150).mean(axis=0)[::-1]
+    assert np.allclose(canvas.transform @ [400, 260, 1], bright, atol=0.6)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_padding_shows_the_whole_picture_between_bars(size):
+    picture = noise(700, 500)
+    canvas = compose(picture, face_at(350, 200, 200), size, Fit.PAD, BACKGROUND)
+    corners = np.array([[0, 0, 1], [699, 0, 1], [0, 499, 1], [699, 499, 1]]) @ canvas.transform.T
+    assert (corners >= -0.5).all()
+    assert (corners <= np.array(size) - 0.5).all()
+    assert has_bars(canvas)
+    filled = ~(canvas.image == BACKGROUND).all(axis=2)
+    assert filled.any(axis=0).all() or filled.any(axis=1).all()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_cropping_keeps_the_head_inside_without_bars_where_there_is_room(size):
+    picture = noise(2000, 2000)
+    landmarks = face_at(700, 900, 300)
+    canvas = compose(picture, landmarks, size, Fit.CROP, BACKGROUND)
+    assert not has_bars(canvas)
+    flat = landmarks[:, :2] @ canvas.transform[:, :2].T + canvas.transform[:, 2]
+    height = np.ptp(flat[:, 1])
+    assert flat[:, 1].min() - 0.3 * height >= 0  # room for the hair
+    assert flat[:, 1].max() < size[1]
+    eyes = flat[[*LEFT_EYE.upper_lid, *RIGHT_EYE.upper_lid], 1].mean()
+    assert 0.25 < eyes / size[1] < 0.45
+
+
+def test_cropping_keeps_as_much_of_the_scene_as_it_can():
+    canvas = compose(noise(1280, 960), face_at(640, 400, 300), (1280, 720), Fit.CROP, BACKGROUND)
+    assert canvas.transform[0, 0] == 1.0
+
+
+def test_a_small_face_in_a_large_picture_is_enlarged_but_not_upscaled():
+    canvas = compose(noise(4000, 3000), face_at(2000, 900, 200), (1280, 720), Fit.CROP, BACKGROUND)
+    assert 0.7 < canvas.transform[0, 0] <= 1.0
+    tiny = compose(noise(4000, 3000), face_at(2000, 900, 60), (1280, 720), Fit.CROP, BACKGROUND)
+    assert tiny.transform[0, 0] == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_head_larger_than_the_part_gets_bars_and_stays_whole():
+    landmarks = face_at(150, 210, 260)
+    canvas = compose(noise(300, 400), landmarks, (1280, 720), Fit.CROP, BACKGROUND)
+    flat = landmarks[:, :2] @ canvas.transform[:, :2].T + canvas.transform[:, 2]
+    assert has_bars(canvas)
+    assert (flat.min(axis=0) >= 0).all()
+    assert (flat.max(axis=0) < (1280, 720)).all()
+
+
+def test_a_head_a_little_too_large_loses_hair_instead_of_getting_thin_bars():
+    landmarks = face_at(200, 210, 175)
+    canvas = compose(noise(400, 400), landmarks, (1280, 720), Fit.CROP, BACKGROUND)
+    flat = landmarks[:, :2] @ canvas.transform[:, :2].T + canvas.transform[:, 2]
+    assert not has_bars(canvas)
+    assert flat[:, 1].min() >= 0
+    assert flat[:, 1].max() < 720
+
+
+def test_a_face_at_the_edge_does_not_pull_the_crop_outside():
+    canvas = compose(noise(1600, 900), face_at(30, 300, 250), (720, 720), Fit.CROP, BACKGROUND)
+    assert not has_bars(canvas)

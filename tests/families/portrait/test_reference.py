@@ -1,0 +1,123 @@
+import numpy as np
+import pytest
+
+from avatar_cli.assets import asset_path
+from avatar_cli.families.portrait.latents import CHANNELS
+from avatar_cli.families.portrait.measures import measure_mouth
+from avatar_cli.families.portrait.motion_basis import load_motion_basis
+from avatar_cli.families.portrait.person_mask import PersonMasker
+from avatar_cli.families.portrait.reference import NoFaceFound, encode_reference, resting_latents
+from avatar_cli.families.portrait.tracker import FaceTracker
+from avatar_cli.media.image_in import load_image
+from avatar_cli.protocol.job import Fit
+
+BLACK = (0, 0, 0)
+
+
+@pytest.fixture(scope="module")
+def networks():
+    return FaceTracker(), PersonMasker()
+
+
+@pytest.fixture(scope="module")
+def picture():
+    return load_image(asset_path("demo/reference.png"), BLACK)
+
+
+@pytest.fixture(scope="module")
+def encoded(picture, networks):
+    return encode_reference(picture, 1280, 720, Fit.CROP, BLACK, *networks)
+
+
+def test_everything_has_the_size_of_the_video(encoded):
+    assert encoded.image.shape == (720, 1280, 3)
+    assert encoded.person.shape == (720, 1280)
+    assert encoded.tokens.shape == (128, 12)
+    assert encoded.rest.shape == (len(CHANNELS),)
+
+
+def test_mesh_and_pose_agree(encoded):
+    assert np.allclose(encoded.pose.to_canonical(encoded.landmarks), encoded.canonical, atol=1e-4)
+    assert np.linalg.norm(encoded.canonical[33] - encoded.canonical[263]) == pytest.approx(1.0, abs=1e-5)
+    assert encoded.eye_distance == pytest.approx(
+        np.linalg.norm(encoded.landmarks[33] - encoded.landmarks[263]), rel=1e-4
+    )
+
+
+def test_the_mesh_is_where_a_tracker_finds_the_face_on_the_canvas(encoded, networks):
+    found = networks[0].track(encoded.image).landmarks
+    error = np.linalg.norm((found - encoded.landmarks)[:, :2], axis=1).mean()
+    assert error < 0.02 * encoded.eye_distance
+
+
+@pytest.mark.parametrize("size", [(720, 1280), (320, 180), (512, 512)])
+@pytest.mark.parametrize("fit", Fit)
+def test_the_canonical_mesh_does_not_depend_on_the_canvas(picture, networks, encoded, size, fit):
+    other = encode_reference(picture, *size, fit, BLACK, *networks)
+    assert np.abs(other.canonical - encoded.canonical).max() < 0.02
+
+
+def test_the_person_is_masked_and_the_background_is_not(encoded):
+    x, y = encoded.landmarks[1, :2].round().astype(int)
+    assert encoded.person[y, x] == 1.0
+    assert encoded.person[5, 5] < 0.2
+    assert 0.1 < encoded.person.mean() < 0.7
+
+
+def test_the_face_belongs_to_the_person_even_where_the_segmentation_fails(picture, networks):
+    class Blind:
+        def mask(self, image):
+            return np.zeros(image.shape[:2], np.float32)
+
+    encoded = encode_reference(picture, 640, 360, Fit.CROP, BLACK, networks[0], Blind())
+    x, y = encoded.landmarks[1, :2].round().astype(int)
+    assert encoded.person[y, x] == 1.0
+    assert encoded.person[0, 0] == 0.0
+
+
+def test_a_smile_with_teeth_rests_with_an_open_mouth(encoded):
+    gap = measure_mouth(encoded.canonical)[1]
+    rest = dict(zip(CHANNELS, encoded.rest.tolist(), strict=True))
+    assert rest.pop("gap") == pytest.approx(gap, abs=1e-6)
+    assert gap > 0.05
+    assert rest.pop("jaw_drop") == pytest.approx(0.8 * (gap - 0.1), abs=1e-6)
+    assert set(rest.values()) == {0.0}
+
+
+def test_a_closed_mouth_rests_at_zero():
+    closed = load_motion_basis().shape.copy()
+    closed[[14, 87, 317]] = closed[[13, 82, 312]]
+    assert not resting_latents(closed).any()
+
+
+def test_crossed_lips_rest_at_zero():
+    shape = load_motion_basis().shape.copy()
+    shape[[14, 87, 317], 1] = shape[[13, 82, 312], 1] - 0.02
+    assert not resting_latents(shape).any()
+
+
+def test_a_good_picture_gives_no_warning(encoded):
+    assert encoded.warnings == ()
+
+
+def test_no_face_is_an_error(networks):
+    with pytest.raises(NoFaceFound):
+        encode_reference(np.full((300, 300, 3), 90, np.uint8), 640, 360, Fit.CROP, BLACK, *networks)
+
+
+def test_of_several_faces_the_largest_speaks_and_the_user_is_told(picture, networks):
+    scene = np.zeros((512, 800, 3), np.uint8)
+    scene[:, :512] = picture
+    scene[100:388, 512:] = picture[:288, 100:388]
+    encoded = encode_reference(scene, 800, 512, Fit.PAD, BLACK, *networks)
+    assert any("2 faces" in warning for warning in encoded.warnings)
+
+
+def test_a_face_cut_by_the_edge_is_told(picture, networks):
+    encoded = encode_reference(np.ascontiguousarray(picture[:, 215:]), 640, 360, Fit.CROP, BLACK, *networks)
+    assert any("edge" in warning for warning in encoded.warnings)
+
+
+def test_a_small_face_is_told(picture, networks):
+    encoded = encode_reference(np.ascontiguousarray(picture[::4, ::4]), 640, 360, Fit.CROP, BLACK, *networks)
+    assert any("small" in warning for warning in encoded.warnings)
