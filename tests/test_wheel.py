@@ -49,9 +49,10 @@ def test_an_empty_environment_renders_from_another_folder(wheel, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     assets = next(environment.glob("lib/python*/site-packages/avatar_cli/_assets"))
-    command = [environment / "bin" / "avatar", "render", assets / "demo/reference.png", assets / "demo/speech.wav"]
+    inputs = [assets / "demo" / name for name in ("reference.png", "speech.wav")]
+    command = [environment / "bin" / "avatar", "render", *inputs, "--preview", "-o", "talk.mp4"]
     done = subprocess.run(
-        [str(word) for word in [*command, "--preview", "-o", "talk.mp4"]],
+        [str(word) for word in command],
         cwd=elsewhere,
         env=variables,
         capture_output=True,

@@ -11,7 +11,7 @@ LOADERS = {"portrait": "avatar_cli.families.portrait.family"}
 
 
 def load_family(generation: Generation, ranks: int, emit: EventSink) -> Family:
-    """Load the family that `generation.model` names, with its weights. Raises UsageError, EnvironmentProblem."""
+    """Load the family that `generation.model` names, with its weights. Raises AvatarError."""
     if generation.model not in LOADERS:
         raise UsageError(f"there is no model {generation.model}; choose one of: {', '.join(LOADERS)}")
     return importlib.import_module(LOADERS[generation.model]).load(generation, ranks, emit)

@@ -37,7 +37,7 @@ class RankStarted(Event):
 class Interval(Event):
     """A piece of work with its begin and end, for the waterfall, the per-stage sums and the trace.
 
-    `name` is the stage or phase (imports, load, reference, context, a2v, sr, decode, encode, enter, leave...);
+    `name` is the stage or phase (imports, load, reference, context, a2v, sr, decode, enter NAME, ...);
     `chunk` is a label such as `N0`, empty where the work belongs to no chunk.
     """
 

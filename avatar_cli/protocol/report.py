@@ -76,7 +76,7 @@ class Report:
     ttff: FirstFrame
     speed: Speed
     stages: dict[str, Total]  # work by name
-    switches: dict[str, Total]  # enter and leave: what changing from one model to the next cost
+    switches: dict[str, Total]  # "enter MODEL" and "leave MODEL": what changing from one to the next cost
     memory: MemoryUse
     warnings: tuple[str, ...]
 

@@ -1,8 +1,8 @@
 """The pipeline: joins the stages of a family and runs them over the chunk plan.
 
 Streaming goes chunk by chunk through all stages, with decode and publish in a thread of their own under the
-compute of the next chunk. Batch runs the same plan stage by stage, so that each model is brought in once a clip;
-the frames are the same, the memory grows with the clip.
+compute of the next chunk. Batch runs the same plan stage by stage, so that each model is brought in once a
+clip; the frames are the same, the memory grows with the clip.
 """
 
 import threading
@@ -54,7 +54,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Batch:
-    """Pieces that leave one round of the compute stages, and the state after it where it can be resumed from."""
+    """Pieces that leave one round of the compute stages, and the state after it where one can go on."""
 
     pieces: tuple[tuple[str, Piece[Any]], ...]
     state: dict[str, dict[str, Any]] | None
@@ -84,8 +84,8 @@ class Pipeline:
     ) -> None:
         """Give every frame to `publish`, in order; None on ranks that only compute.
 
-        In streaming mode `on_checkpoint` gets the rolling state each time a transition has been published. Raises
-        AvatarError with the stage and the chunk it happened in.
+        In streaming mode `on_checkpoint` gets the rolling state each time a transition has been published.
+        Raises AvatarError with the stage and the chunk it happened in.
         """
         try:
             if mode is Mode.STREAMING:
@@ -95,20 +95,20 @@ class Pipeline:
         except StageError as failure:
             raise _as_avatar_error(failure) from failure.error
 
-    def _stream(
-        self, publish: Publish | None, on_checkpoint: Callable[[RollingState], None] | None
-    ) -> None:
+    def _stream(self, publish: Publish | None, on_checkpoint: Callable[[RollingState], None] | None) -> None:
         channel: Channel[Batch] = Channel(capacity=1)
 
         def consume(worker: Worker) -> None:
             for batch in channel:
-                self._publish(batch.pieces, publish, worker)
+                if publish:
+                    self._publish(batch.pieces, publish, worker)
                 if on_checkpoint and batch.state is not None:
                     on_checkpoint(self._checkpoint(batch))
                 del batch  # nothing of a chunk may outlive its last frame while this thread waits
-            self._flush(publish)
+            if publish:
+                self._flush(publish)
 
-        decoder = Worker("decode", consume if publish else _drain(channel), [channel]).start()
+        decoder = Worker("decode", consume, [channel]).start()
         try:
             for batch in self._compute(with_state=on_checkpoint is not None):
                 channel.put(batch)
@@ -182,9 +182,7 @@ class Pipeline:
             (output,) = stage.push(self._states[stage.name], piece)
         return output
 
-    def _publish(
-        self, pieces: Iterable[tuple[str, Piece[Any]]], publish: Publish, worker: Worker
-    ) -> None:
+    def _publish(self, pieces: Iterable[tuple[str, Piece[Any]]], publish: Publish, worker: Worker) -> None:
         stage = self._graph.decode
         for label, piece in pieces:
             worker.chunk = label
@@ -196,10 +194,9 @@ class Pipeline:
                     del frame
             del piece
 
-    def _flush(self, publish: Publish | None) -> None:
-        if publish:
-            for frame in self._graph.decode.finish(self._states["decode"]):
-                publish(frame)
+    def _flush(self, publish: Publish) -> None:
+        for frame in self._graph.decode.finish(self._states["decode"]):
+            publish(frame)
 
     @contextmanager
     def _stage(self, name: str, label: str) -> Iterator[None]:
@@ -227,14 +224,6 @@ class Pipeline:
         self._next_frame = state.next_frame
         for name, tensors in state.stages.items():
             self._states[name].load_tensors(tensors)
-
-
-def _drain(channel: Channel[Batch]) -> Callable[[Worker], None]:
-    def drain(worker: Worker) -> None:
-        for _ in channel:
-            pass
-
-    return drain
 
 
 def _as_avatar_error(failure: StageError) -> AvatarError:

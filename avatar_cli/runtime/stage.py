@@ -31,7 +31,10 @@ class Stage(Protocol[Reference_contra, Input, Output, State]):
     """
 
     name: str
-    residencies: tuple[Residency, ...]  # the networks it runs, to be entered before `push`
+
+    @property
+    def residencies(self) -> tuple[Residency, ...]:
+        """The networks it runs, to be entered before `push`."""
 
     def open(self, reference: Reference_contra) -> State:
         """State before the first piece."""

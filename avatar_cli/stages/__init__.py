@@ -1,1 +1,1 @@
-"""The five stages (reference, context, audio-to-video, super-resolution, decode) and the typed values between them."""
+"""The five stages and the typed values between them."""

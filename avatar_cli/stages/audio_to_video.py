@@ -20,8 +20,8 @@ Audio = TypeVar("Audio")
 class Anchored:
     """The frames of one model call: clean border and anchor frames, and those to be generated.
 
-    `positions` [T] are true frame numbers, counted from the first generated frame, `clean` [1, T, C] holds the
-    clean latents (zero elsewhere), `mask` [1, T, 1] is true where a frame is clean.
+    `positions` [T] are true frame numbers, counted from the first generated frame, `clean` [1, T, C] holds
+    the clean latents (zero elsewhere), `mask` [1, T, 1] is true where a frame is clean.
     """
 
     positions: Tensor
@@ -32,8 +32,13 @@ class Anchored:
 class VelocityModel(Protocol[Audio]):
     """A family's audio-to-video network, with what surrounds one call of it. Latents are normalised."""
 
-    residencies: tuple[Residency, ...]
-    latent_shape: tuple[int, ...]
+    @property
+    def residencies(self) -> tuple[Residency, ...]:
+        """The networks behind it."""
+
+    @property
+    def latent_shape(self) -> tuple[int, ...]:
+        """Shape of one frame's latent."""
 
     def noise_scale(self) -> Tensor:
         """Standard deviation of the initial noise, broadcast over `latent_shape`."""
@@ -45,7 +50,7 @@ class VelocityModel(Protocol[Audio]):
         """Flow times from 0 to 1, one more than there are steps."""
 
     def finish(self, latents: Tensor, frames: Anchored, context: Context[Audio]) -> tuple[Tensor, Tensor]:
-        """From the sampled latents [T, C] to (normalised latents to hand on as anchors, final latents), [T, C]."""
+        """From the sampled latents [T, C] to normalised ones to hand on as anchors, and final ones."""
 
 
 @dataclass
@@ -68,7 +73,7 @@ class BorderState:
 
 
 class AudioToVideoStage(Generic[Audio]):
-    """Takes contexts in order of work (N0 N1 I0 N2 I1 ...) and gives the latents of each chunk's own frames."""
+    """Takes contexts in order of work (N0 N1 I0 N2 I1 ...) and gives each chunk's own latents."""
 
     name = "a2v"
 

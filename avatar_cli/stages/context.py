@@ -14,18 +14,21 @@ from avatar_cli.runtime.state import Checkpointable
 from avatar_cli.stages.values import Conditioning, Context, SpeechTrack
 
 Audio = TypeVar("Audio")
+Audio_co = TypeVar("Audio_co", covariant=True)
 AudioState = TypeVar("AudioState", bound=Checkpointable)
 
 
-class AudioConditioner(Protocol[Audio, AudioState]):
+class AudioConditioner(Protocol[Audio_co, AudioState]):
     """A family's way from sound to what its audio-to-video model attends to."""
 
-    residencies: tuple[Residency, ...]
+    @property
+    def residencies(self) -> tuple[Residency, ...]:
+        """The networks behind it."""
 
     def open(self) -> AudioState:
         """State at the beginning of the recording."""
 
-    def encode(self, state: AudioState, speech: SpeechTrack, window: Span) -> Audio:
+    def encode(self, state: AudioState, speech: SpeechTrack, window: Span) -> Audio_co:
         """Audio conditioning for the frames of `window`; may look a fixed time ahead of it, never further.
 
         Windows come in order of work, so they may go back by less than two chunks.
@@ -65,9 +68,7 @@ class ContextStage(Generic[Audio, AudioState]):
         """State before the first chunk."""
         return ContextState(self._audio.open(), reference)
 
-    def push(
-        self, state: ContextState[AudioState], piece: Piece[Chunk]
-    ) -> Iterable[Piece[Context[Audio]]]:
+    def push(self, state: ContextState[AudioState], piece: Piece[Chunk]) -> Iterable[Piece[Context[Audio]]]:
         """The context of one chunk."""
         chunk = piece.value
         start = chunk.prefix.start if chunk.prefix else chunk.generated.start

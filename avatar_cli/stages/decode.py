@@ -14,16 +14,20 @@ from avatar_cli.runtime.stage import Piece
 from avatar_cli.stages.values import Conditioning, Frame
 
 Latents = TypeVar("Latents")
+Latents_contra = TypeVar("Latents_contra", contravariant=True)
 OneFrame = TypeVar("OneFrame")
 
 
-class FrameDecoder(Protocol[Latents, OneFrame]):
+class FrameDecoder(Protocol[Latents_contra, OneFrame]):
     """A family's decoder. `frames` unpacks a piece, `between` moves in time, `render` makes pixels."""
 
-    residencies: tuple[Residency, ...]
     fps: Fraction
 
-    def frames(self, latents: Latents) -> list[OneFrame]:
+    @property
+    def residencies(self) -> tuple[Residency, ...]:
+        """The networks behind it."""
+
+    def frames(self, latents: Latents_contra) -> list[OneFrame]:
         """The latents of each frame of a piece."""
 
     def between(self, before: OneFrame, after: OneFrame, weight: float) -> OneFrame:

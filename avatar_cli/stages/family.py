@@ -16,8 +16,8 @@ from avatar_cli.stages.values import Conditioning, Frame, SpeechTrack
 class FamilyFacts:
     """Figures a job is planned with.
 
-    `state_bytes` bounds what survives a chunk, beside the reference. `memory_bytes` is the peak of each stage for
-    one chunk of the default length, weights included.
+    `state_bytes` bounds what survives a chunk, beside the reference. `memory_bytes` is the peak of each stage
+    for one chunk of the default length, weights included.
     """
 
     name: str

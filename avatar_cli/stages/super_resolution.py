@@ -16,7 +16,9 @@ HighResolution_co = TypeVar("HighResolution_co", covariant=True)
 class OneStepModel(Protocol[HighResolution_co]):
     """A family's super-resolution network, run for one Euler step."""
 
-    residencies: tuple[Residency, ...]
+    @property
+    def residencies(self) -> tuple[Residency, ...]:
+        """The networks behind it."""
 
     def refine(self, piece: Piece[Tensor], conditioning: Conditioning) -> HighResolution_co:
         """High-resolution latents for the frames of `piece`, whose value is [n, C]."""

@@ -11,7 +11,7 @@ from torch import Tensor
 from avatar_cli.runtime.chunks import Chunk
 from avatar_cli.runtime.span import Span
 
-Audio_co = TypeVar("Audio_co", covariant=True)
+Audio = TypeVar("Audio")
 
 MODEL_RATE = 16_000  # Hz of the mono copy that audio encoders hear
 
@@ -45,16 +45,16 @@ class Conditioning:
 
 
 @dataclass(frozen=True)
-class Context(Generic[Audio_co]):
+class Context(Generic[Audio]):
     """What the audio-to-video model hears and is told for one chunk.
 
-    `audio` covers the frames of `window`: the chunk's clean frames and its own, contiguous, with one frame more on
-    either side.
+    `audio` covers the frames of `window`: the chunk's clean frames and its own, contiguous, with one frame
+    more on either side.
     """
 
     chunk: Chunk
     window: Span
-    audio: Audio_co
+    audio: Audio
     conditioning: Conditioning
 
 

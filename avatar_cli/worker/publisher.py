@@ -53,7 +53,7 @@ class Publisher:
         return self._writer.finish()
 
     def abandon(self) -> None:
-        """End early: what was written stays behind as a playable partial file. Nothing to do after `finish`."""
+        """End early: what was written stays behind as a playable partial file. Idle after `finish`."""
         if not self._open:
             return
         self._open = False

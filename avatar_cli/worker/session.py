@@ -25,15 +25,15 @@ BACKGROUND = "black"  # seen behind a transparent reference, and in bars
 def run(job: RenderJob, emit: EventSink, stop: threading.Event) -> None:
     """Render `job`; every rank calls this with the same job, rank 0 publishes.
 
-    Raises AvatarError. When `stop` is set the job ends at the next frame with Interrupted, and what was encoded
-    so far stays beside the output as a playable partial file.
+    Raises AvatarError. When `stop` is set the job ends at the next frame with Interrupted, and what was
+    encoded so far stays beside the output as a playable partial file.
     """
     rank = int(os.environ.get("RANK", "0"))
     publishes = rank == 0
     cv2.setNumThreads(1)  # frames come from one thread; OpenCV's own threads only wait for each other
     with torch.no_grad(), ExitStack() as resources:
-        # Batch mode reads the whole recording before the first frame is published, so the sound of the video comes
-        # from a second decode instead of being kept in memory meanwhile.
+        # Batch mode reads the whole recording before the first frame is published, so the sound of the video
+        # comes from a second decode instead of being kept in memory meanwhile.
         shared = publishes and job.generation.mode is Mode.STREAMING
         speech = resources.enter_context(
             closing(SpeechSource(Path(job.speech), job.picture.fps, keep_sound=shared))

@@ -50,7 +50,7 @@ def decode(fps, pieces, state=None):
     return frames
 
 
-@pytest.mark.parametrize("fps", [Fraction(25), Fraction(24), Fraction(30), Fraction(50), Fraction(30000, 1001)])
+@pytest.mark.parametrize("fps", [*map(Fraction, (24, 25, 30, 50)), Fraction(30000, 1001)])
 def test_each_frame_shows_the_moment_in_its_middle(fps):
     pieces = [Piece(Span(0, 48), middles(0, 48)), Piece(Span(48, 58), middles(48, 58))]
     frames = decode(fps, pieces)

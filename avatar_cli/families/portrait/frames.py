@@ -38,7 +38,8 @@ class PortraitDecoder:
 
     def frames(self, latents: DenseMotion) -> list[FrameMotion]:
         """One entry a frame."""
-        return [FrameMotion(*frame) for frame in zip(latents.mesh.numpy(), latents.latents.numpy(), strict=True)]
+        frames = zip(latents.mesh.numpy(), latents.latents.numpy(), strict=True)
+        return [FrameMotion(*frame) for frame in frames]
 
     def between(self, before: FrameMotion, after: FrameMotion, weight: float) -> FrameMotion:
         """Linear in time."""

@@ -12,8 +12,9 @@ from avatar_cli.stages.values import Conditioning
 
 @dataclass(frozen=True)
 class DenseMotion:
-    """High-resolution latents: `mesh` [n, 478, 3] is the displacement of every landmark against the photo (e,
-    canonical frame), `latents` [n, 21] the motion latents they were made from."""
+    """High-resolution latents: `mesh` [n, 478, 3] is the displacement of every landmark against the photo
+    (e, canonical frame), `latents` [n, 21] the motion latents they were made from.
+    """
 
     mesh: Tensor
     latents: Tensor

@@ -1,4 +1,4 @@
-"""From a recording to the audio tokens of a window of frames: a mel stream, a short memory, the audio encoder."""
+"""From a recording to the audio tokens of a window: a mel stream, a short memory, the audio encoder."""
 
 from dataclasses import dataclass
 
@@ -50,9 +50,8 @@ class MelMemory:
         self.mels = tensors["mels"].numpy()
         self.first, self.heard = tensors["counters"].tolist()
         prefix = "stream."
-        self.stream.restore(
-            {key.removeprefix(prefix): value.numpy() for key, value in tensors.items() if key.startswith(prefix)}
-        )
+        own = {key: value for key, value in tensors.items() if key.startswith(prefix)}
+        self.stream.restore({key.removeprefix(prefix): value.numpy() for key, value in own.items()})
 
 
 class SpeechConditioner:

@@ -7,6 +7,7 @@ import weakref
 import pytest
 import torch
 
+from avatar_cli.families.portrait.text_encoder import word_ids
 from avatar_cli.families.portrait.vocabulary import VOCABULARY
 from avatar_cli.protocol.job import Mode
 from avatar_cli.runtime.pipeline import Graph
@@ -21,9 +22,8 @@ def test_batch_gives_the_frames_of_streaming(run, speech):
 def test_the_beginning_does_not_depend_on_what_follows(run, speech, family):
     short, long = run.frames(speech(3.5)), run.frames(speech(6.0))
     generation = run.generation
-    settled = 3.5 - float(
-        (generation.chunk_frames + generation.interpolated_frames) / family.facts.fps + family.facts.look_ahead
-    )
+    chunks = generation.chunk_frames + generation.interpolated_frames
+    settled = 3.5 - float(chunks / family.facts.fps + family.facts.look_ahead)
     same = int(settled * 25)
     assert same > 40
     assert short[:same] == long[:same]
@@ -93,7 +93,7 @@ def parts(value):
     if hasattr(value, "ctypes"):
         return [value]
     if dataclasses.is_dataclass(value):
-        names = [f.name for f in dataclasses.fields(value) if f.name not in ("conditioning", "chunk", "window")]
+        names = {field.name for field in dataclasses.fields(value)} - {"conditioning", "chunk", "window"}
         return [part for name in names for part in parts(getattr(value, name))]
     if isinstance(value, tuple):
         return [part for item in value for part in parts(item)]
@@ -142,8 +142,6 @@ def test_each_prompt_word_changes_the_motion(run, family, encoded, speech):
     plain = run.frames(path)
     for word in VOCABULARY:
         with torch.no_grad():
-            from avatar_cli.families.portrait.text_encoder import word_ids
-
             prompt = family._networks.text_encoder.network(word_ids((word,)))
         told = dataclasses.replace(run, conditioning=dataclasses.replace(encoded.conditioning, prompt=prompt))
         assert told.frames(path) != plain, word
