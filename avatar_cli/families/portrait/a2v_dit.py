@@ -30,7 +30,7 @@ class MotionDiTParams:
     """Size of the network; `audio_width` and `prompt_width` are those of the two encoders."""
 
     width: int = 128
-    blocks: int = 6
+    blocks: int = 4
     heads: int = 4
     expansion: int = 3
     audio_width: int = 128

@@ -1,4 +1,4 @@
-"""`python -m avatar_cli.families.portrait.training`: train the audio and motion networks."""
+"""`python -m avatar_cli.families.portrait.training`: train the portrait family's networks."""
 
 import argparse
 import os

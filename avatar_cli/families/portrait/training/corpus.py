@@ -51,7 +51,8 @@ def loudness(samples: np.ndarray) -> np.ndarray:
         frame_level(log_mels(np.asarray(samples, np.float32))), _LOWEST_LEVEL_DB, _HIGHEST_LEVEL_DB
     )
     kernel = np.hanning(_LEVEL_SMOOTHING_FRAMES)
-    smooth = np.convolve(level, kernel / kernel.sum(), mode="same")
+    padded = np.pad(level, _LEVEL_SMOOTHING_FRAMES // 2, mode="edge")
+    smooth = np.convolve(padded, kernel / kernel.sum(), mode="valid")
     return smooth.reshape(-1, MELS_PER_FRAME).mean(axis=1).astype(np.float32)
 
 

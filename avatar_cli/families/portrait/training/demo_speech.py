@@ -1,4 +1,4 @@
-"""`python -m avatar_cli.families.portrait.training.demo_speech`: speak the bundled demo text with Kokoro-82M."""
+"""`python -m avatar_cli.families.portrait.training.demo_speech`: speak the demo text with Kokoro-82M."""
 
 import argparse
 import wave

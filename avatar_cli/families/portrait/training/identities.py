@@ -39,8 +39,8 @@ PORTRAITS = (
     "p24_gogol_painting.png",
 )
 _WIDTH = MOUTH.index("width")
-_SCALE_EXPONENT = 1.5
-_SMALLEST_SCALE, _LARGEST_SCALE = 0.6, 1.7
+_SCALE_EXPONENT = 0.8  # a smile widens a mouth too, and must not make it shout
+_SMALLEST_SCALE, _LARGEST_SCALE = 0.7, 1.4
 _LIPS = tuple({*INNER_UPPER_LIP, *INNER_LOWER_LIP, *OUTER_UPPER_LIP, *OUTER_LOWER_LIP})
 _LIP_REACH = 0.18  # e beyond which the skin no longer follows a widened mouth
 _NOISE = 0.004  # e, of the tracked points

@@ -61,7 +61,7 @@ WINDOWS = (
     WindowMix(0.09, before=(6, 6), gap=(5, 5), frames=(12, 12), after=(0, 0)),
     WindowMix(0.09, before=(4, 8), gap=(0, 0), frames=(4, 14), after=(4, 8)),
 )
-_FRAMES_PER_BATCH = 1150
+_FRAMES_PER_BATCH = 800
 
 
 @dataclass(frozen=True)

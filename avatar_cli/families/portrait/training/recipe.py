@@ -12,7 +12,7 @@ import torch
 
 from avatar_cli.families.portrait.a2v_dit import MotionDiT
 from avatar_cli.families.portrait.audio_encoder import AudioEncoder
-from avatar_cli.families.portrait.motion_basis import load_motion_basis
+from avatar_cli.families.portrait.motion_basis import MotionBasis, load_motion_basis
 from avatar_cli.families.portrait.text_encoder import TextEncoder
 from avatar_cli.families.portrait.training.calibration import calibrated
 from avatar_cli.families.portrait.training.clips import TrackedClip, load_clips
@@ -20,14 +20,12 @@ from avatar_cli.families.portrait.training.corpus import Example, build_corpus
 from avatar_cli.families.portrait.training.encoder_data import EncoderData, concatenate, from_examples
 from avatar_cli.families.portrait.training.encoder_training import EncoderStage, train_encoder
 from avatar_cli.families.portrait.training.identities import (
-    Identity,
     face_of,
     identity_of,
     invent,
     training_faces,
 )
 from avatar_cli.families.portrait.training.motion_data import (
-    Recording,
     filmed_recording,
     synthetic_recording,
 )
@@ -38,19 +36,22 @@ from avatar_cli.families.portrait.training.speech import SYNTHESISERS, utterance
 from avatar_cli.families.portrait.training.speech_recorded import recorded_utterances
 from avatar_cli.families.portrait.training.split import TRAINING_CLIPS
 from avatar_cli.families.portrait.training.spoken_clips import SpokenClip, clip_examples, spoken_clips
+from avatar_cli.families.portrait.training.super_resolution import train_face
 from avatar_cli.families.portrait.training.visemes import VisemeTable, phonetic_table
 from avatar_cli.runtime.weights import save_checkpoint
 
 COPIES = {"flite": 1, "espeak": 1, "kokoro": 3, "recorded": 4}
 CLIP_COPIES = 10
 IDENTITIES = 400
-MOTION_RECORDINGS = 1500
+MOTION_RECORDINGS = 900
 FILMED_SHARE = 0.08
 SEED = 1
-ENCODER_SCHEDULES = (Schedule(steps=2600, rate=2e-3), Schedule(steps=900, rate=7e-4, weight_decay=0.02))
-# Shares of generated speech, recorded speech and clips in the two stages.
-ENCODER_SHARES = ((0.75, 0.20, 0.05), (0.53, 0.37, 0.10))
-MOTION_SCHEDULE = Schedule(steps=4000, rate=1.5e-3)
+# First what is plentiful and exact, then with the voices that sound like people. Shares of the batches.
+ENCODER_FIRST = Schedule(steps=1500, rate=2e-3)
+FIRST_SHARES = {"robotic": 0.70, "recorded": 0.25, "filmed": 0.05}
+ENCODER_SECOND = Schedule(steps=900, rate=1e-3, weight_decay=0.02)
+SECOND_SHARES = {"generated": 0.53, "recorded": 0.37, "filmed": 0.10}
+MOTION_SCHEDULE = Schedule(steps=3000, rate=1.5e-3)
 
 
 @dataclass
@@ -70,19 +71,25 @@ class Clock:
 
 @dataclass(frozen=True)
 class Speech:
-    """Examples by kind."""
+    """Examples by kind: of the formant and diphone synthesisers, of Kokoro, and of people."""
 
-    generated: list[Example]
+    robotic: list[Example]
+    natural: list[Example]
     recorded: list[Example]
+
+    @property
+    def generated(self) -> list[Example]:
+        """All synthesised examples."""
+        return [*self.robotic, *self.natural]
 
 
 def train(media: Path, cache: Path, output: Path) -> None:
-    """Train all networks and write them to `output`.
+    """Train all networks of the family and write them to `output`.
 
     Args:
         media: Folder with speech, video and portraits; see the model card for what must be there.
         cache: Folder for generated speech, features and tracks, reused by the next run.
-        output: Folder for audio_encoder, text_encoder and a2v_dit .safetensors and training.json.
+        output: Folder for the weights and for training.json, the minutes that each step took.
     """
     cache.mkdir(parents=True, exist_ok=True)
     output.mkdir(parents=True, exist_ok=True)
@@ -90,8 +97,10 @@ def train(media: Path, cache: Path, output: Path) -> None:
     torch.manual_seed(SEED)
     rng = np.random.default_rng(SEED)
     clock = Clock()
-    basis = load_motion_basis()
+    with clock.timing("mesh motion and super-resolution"):
+        train_face(media, output, cache / "tracks")
     with clock.timing("tracked clips"):
+        basis = load_motion_basis(output / "motion_basis.safetensors")
         clips = load_clips(media, TRAINING_CLIPS, cache / "tracks", basis.shape)
         spoken = spoken_clips(clips, media)
     with clock.timing("speech"):
@@ -102,7 +111,8 @@ def train(media: Path, cache: Path, output: Path) -> None:
         encoder = train_audio_encoder(speech, filmed, table, rng)
         save(encoder, output / "audio_encoder.safetensors")
     with clock.timing("motion recordings"):
-        data = motion_data(speech, filmed, clips, table, encoder, media, rng)
+        recordings = MotionRecordings(speech, filmed, table, encoder)
+        data = motion_data(recordings, clips, basis, media, rng)
     with clock.timing("motion network"):
         networks = train_motion(PromptedMotion(MotionDiT(), TextEncoder()), data, MOTION_SCHEDULE, SEED)
         save(networks.motion, output / "a2v_dit.safetensors")
@@ -112,53 +122,64 @@ def train(media: Path, cache: Path, output: Path) -> None:
 
 def load_speech(media: Path, cache: Path) -> Speech:
     """Generate, align and disturb all speech, or read what an earlier run left in `cache`."""
-    generated: list[Example] = []
+    examples: dict[str, list[Example]] = {}
     for synthesiser in SYNTHESISERS:
         utterances = utterances_of(synthesiser, cache)
         copies = COPIES[synthesiser.name]
         corpus = cache / f"{synthesiser.name}-examples-{copies}.pickle"
-        generated += build_corpus(corpus, utterances, copies, media, synthesiser.seed)
+        examples[synthesiser.name] = build_corpus(corpus, utterances, copies, media, synthesiser.seed)
     copies = COPIES["recorded"]
     corpus = cache / f"recorded-examples-{copies}.pickle"
     recorded = build_corpus(corpus, recorded_utterances(media, cache), copies, media, SEED)
-    return Speech(generated, recorded)
+    return Speech([*examples["flite"], *examples["espeak"]], examples["kokoro"], recorded)
 
 
 def train_audio_encoder(
     speech: Speech, filmed: list[tuple[SpokenClip, Example]], table: VisemeTable, rng: np.random.Generator
 ) -> AudioEncoder:
     """The encoder of all speech, trained in two stages."""
-    sources = (
-        from_examples(_shuffled(speech.generated, rng), table),
-        from_examples(_shuffled(speech.recorded, rng), table),
-        _filmed_data(filmed),
-    )
-    print(f"minutes: {', '.join(f'{source.minutes:.1f}' for source in sources)}", flush=True)
+    data = {
+        "robotic": from_examples(_shuffled(speech.robotic, rng), table),
+        "generated": from_examples(_shuffled(speech.generated, rng), table),
+        "recorded": from_examples(_shuffled(speech.recorded, rng), table),
+        "filmed": _filmed_data(filmed),
+    }
+    print(", ".join(f"{name} {part.minutes:.1f} min" for name, part in data.items()), flush=True)
     stages = [
-        EncoderStage(schedule, tuple(zip(sources, shares, strict=True)))
-        for schedule, shares in zip(ENCODER_SCHEDULES, ENCODER_SHARES, strict=True)
+        EncoderStage(schedule, [(data[name], share) for name, share in shares.items()])
+        for schedule, shares in ((ENCODER_FIRST, FIRST_SHARES), (ENCODER_SECOND, SECOND_SHARES))
     ]
     return train_encoder(AudioEncoder(), stages, SEED)
 
 
+@dataclass(frozen=True)
+class MotionRecordings:
+    """What the recordings for the motion network are made from."""
+
+    speech: Speech
+    filmed: list[tuple[SpokenClip, Example]]
+    table: VisemeTable
+    encoder: AudioEncoder
+
+
 def motion_data(
-    speech: Speech,
-    filmed: list[tuple[SpokenClip, Example]],
+    made_from: MotionRecordings,
     clips: list[TrackedClip],
-    table: VisemeTable,
-    encoder: AudioEncoder,
+    basis: MotionBasis,
     media: Path,
     rng: np.random.Generator,
 ) -> MotionData:
     """Recordings and people for the motion network."""
-    basis = load_motion_basis()
     faces = training_faces(clips, media, basis)
-    identities: list[Identity] = [identity_of(face, basis) for face in faces]
+    identities = [identity_of(face, basis) for face in faces]
     identities += [invent(faces, basis, rng) for _ in range(IDENTITIES)]
     own = {clip.name: identity_of(face_of(clip.still, clip.still_landmarks, basis), basis) for clip in clips}
+    speech, films, encoder = made_from.speech, made_from.filmed, made_from.encoder
     chosen = _shuffled([*speech.generated, *speech.recorded], rng)[:MOTION_RECORDINGS]
-    synthetic: list[Recording] = [synthetic_recording(example, table, encoder, rng) for example in chosen]
-    real = [filmed_recording(clip, example, own[clip.clip.name], encoder) for clip, example in filmed]
+    synthetic = [synthetic_recording(example, made_from.table, encoder, rng) for example in chosen]
+    real = [
+        filmed_recording(clip, example, own[clip.clip.name], encoder) for clip, example in made_from.filmed
+    ]
     return MotionData(synthetic, real, identities, FILMED_SHARE)
 
 
