@@ -7,6 +7,7 @@ from avatar_cli.evaluation.benchmark.figures import Bounds, Detail, Figure, Meas
 from avatar_cli.evaluation.command import Render, render_watching_first_bytes
 
 SPEECH_SECONDS = 8
+LEAST_SHOWN = 0.005  # seconds of work
 
 
 def measure_first_frame(bench: Bench) -> Measurement:
@@ -47,6 +48,7 @@ def waterfall(report: dict[str, Any]) -> Detail:
             f"{step['busy']:.2f}",
         )
         for step in report["ttff"]["waterfall"]
+        if step["busy"] >= LEAST_SHOWN
     ]
     moments = [
         (name.replace("_", " "), "", "", f"{report['ttff'][name]:.2f}", "")

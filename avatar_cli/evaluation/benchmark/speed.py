@@ -13,6 +13,7 @@ from avatar_cli.evaluation.encoder_speed import EncoderRun, encoder_fps
 from avatar_cli.protocol.job import Encoding
 
 SPEECH_SECONDS = 30
+LEAST_SHOWN = 0.0005  # seconds of work for a second of video
 
 
 def measure_speed(bench: Bench) -> Measurement:
@@ -57,7 +58,8 @@ def stage_shares(reports: list[dict[str, Any]]) -> Detail:
     for report in reports:
         for name, total in report["stages"].items():
             sums[name] += total["seconds"] / report["speed"]["duration"] / len(reports)
-    largest_first = sorted(sums.items(), key=lambda item: -item[1])
+    worth_showing = {name: seconds for name, seconds in sums.items() if seconds >= LEAST_SHOWN}
+    largest_first = sorted(worth_showing.items(), key=lambda item: -item[1])
     rows = [(name, f"{1000 * seconds:.1f} ms") for name, seconds in largest_first]
     return Detail(
         "Where the time goes, for each second of video",

@@ -1,6 +1,5 @@
 import pytest
 
-from avatar_cli.evaluation.benchmark.document import BEGIN, END, replace_measured
 from avatar_cli.evaluation.benchmark.figures import Bounds, Detail, Figure, Measurement, markdown_table
 from avatar_cli.evaluation.benchmark.machine import this_machine
 from avatar_cli.evaluation.benchmark.results import Result, brief_text, from_json, full_text, to_json
@@ -54,24 +53,3 @@ def test_further_tables_follow_the_main_one(results):
 
 def test_results_survive_json(results):
     assert from_json(to_json(results)) == results
-
-
-def test_only_what_stands_between_the_markers_is_replaced(tmp_path):
-    document = tmp_path / "performance.md"
-    document.write_text(f"# Title\n\n{BEGIN}\nold\n{END}\n\nThe rest.\n")
-
-    replace_measured(document, "new")
-    replace_measured(document, "newer")
-
-    assert document.read_text() == f"# Title\n\n{BEGIN}\nnewer\n{END}\n\nThe rest.\n"
-
-
-@pytest.mark.parametrize("text", ["no markers", f"{END}\n{BEGIN}\n", f"{BEGIN}\n{BEGIN}\n{END}\n"])
-def test_a_document_without_a_place_for_the_table_is_left_alone(tmp_path, text):
-    document = tmp_path / "performance.md"
-    document.write_text(text)
-
-    with pytest.raises(ValueError, match="needs one line"):
-        replace_measured(document, "new")
-
-    assert document.read_text() == text
