@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING, Any
 from avatar_cli import __version__
 from avatar_cli.launch.agent_process import SESSION, AgentProcess
 from avatar_cli.launch.process_start import process_start
-from avatar_cli.protocol.errors import AvatarError
+from avatar_cli.protocol.errors import AvatarError, Interrupted
 from avatar_cli.protocol.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     import typer
 
 PROGRAM = "avatar"
+
+
+class _EndedBySignal(BaseException):
+    """Ctrl-C or a signal of the system before a job runs; typer would keep a KeyboardInterrupt to itself."""
 
 
 def main() -> None:
@@ -32,19 +36,18 @@ def run(arguments: list[str], session: str = SESSION) -> int:
         session: Module with the ranks' run(job, emit, stop).
     """
     started = process_start()
-    # The launcher imports torch for a second or more. It starts before this process imports what reads the
-    # command line, let alone before the inputs are checked.
-    agent = AgentProcess(session) if _will_render(arguments) else None
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _interrupt)
+    agent = None
     try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, _interrupt)
+        if _will_render(arguments):
+            # The launcher imports torch for a second or more. It starts before this process imports what
+            # reads the command line, let alone before the inputs are checked.
+            agent = AgentProcess(session)
         return _run_command(arguments, started, agent)
-    except KeyboardInterrupt:
+    except _EndedBySignal:
         print("avatar: interrupted; nothing was written.", file=sys.stderr)
-        return ExitCode.INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has left, such as `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.INTERRUPTED
     finally:
         if agent:
@@ -86,7 +89,7 @@ def build_app() -> "typer.Typer":
 def _run_command(arguments: list[str], started: float, agent: AgentProcess | None) -> int:
     import typer
 
-    from avatar_cli.cli.messages import complain
+    from avatar_cli.cli.messages import complain, say
     from avatar_cli.cli.request import Start
 
     # click's UsageError; typer carries click inside and only exports classes derived from it
@@ -99,8 +102,9 @@ def _run_command(arguments: list[str], started: float, agent: AgentProcess | Non
         message, context = error.format_message(), error.ctx
         complain(f"{message.rstrip('.?')}; see `{context.command_path if context else PROGRAM} --help`.")
         return ExitCode.USAGE
-    except typer.Abort:
-        raise KeyboardInterrupt from None
+    except Interrupted as error:
+        say(error.message)
+        return error.code
     except AvatarError as error:
         complain(error.message)
         if "--debug" in arguments:
@@ -116,4 +120,4 @@ def _will_render(arguments: list[str]) -> bool:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+    raise _EndedBySignal

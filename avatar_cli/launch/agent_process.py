@@ -75,7 +75,7 @@ class AgentProcess:
         write_ends = [write_end for _, write_end in pipes]
         try:
             socket.send_fds(self.socket, [job.encode()], write_ends)
-        except BrokenPipeError:
+        except ConnectionError:
             pass  # it has ended already, and its last event says why
         finally:
             for fd in write_ends:

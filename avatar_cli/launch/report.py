@@ -22,7 +22,7 @@ from avatar_cli.protocol.events import (
 from avatar_cli.protocol.job import RenderJob
 from avatar_cli.protocol.report import FirstFrame, MemoryUse, RankPeaks, Report, Speed, Step, Total
 
-SWITCHES = ("enter", "leave")
+SWITCHES = ("enter", "leave")  # first words of the names of intervals in which a model comes or goes
 FIRST_CHUNKS = ("", "N0")
 
 
@@ -65,6 +65,7 @@ class ReportBuilder:
         self._instants: dict[str, float] = {}
         self._first: dict[tuple[str, str, int, str], _Work] = {}
         self._sums: dict[str, _Sum] = {}
+        self._switches: dict[str, _Sum] = {}
         self._ranks: dict[str, object] = {}
         self._peaks: dict[str, RankPeaks] = {}
         self._warnings: list[str] = []
@@ -114,14 +115,17 @@ class ReportBuilder:
                 waterfall=self._waterfall(),
             ),
             speed=self._speed(self._finished),
-            stages={name: sum_.total() for name, sum_ in self._sums.items() if name not in SWITCHES},
-            switches={name: sum_.total() for name, sum_ in self._sums.items() if name in SWITCHES},
+            stages={name: sum_.total() for name, sum_ in self._sums.items()},
+            switches={name: sum_.total() for name, sum_ in self._switches.items()},
             memory=MemoryUse(self._memory.peak, self._memory.samples, self._peaks),
             warnings=tuple(self._warnings),
         )
 
     def _add_interval(self, event: Interval) -> None:
         seconds = event.end - event.begin
+        if event.name.split()[0] in SWITCHES:
+            self._switches.setdefault(event.name, _Sum()).add(seconds)
+            return
         self._sums.setdefault(event.name, _Sum()).add(seconds)
         if event.chunk in FIRST_CHUNKS and event.begin < self._instants.get("first_bytes", float("inf")):
             key = (event.name, event.chunk, event.rank, event.thread)

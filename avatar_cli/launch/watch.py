@@ -86,7 +86,10 @@ class Watch:
         return conclude(self._evidence)
 
     def _hear_launcher(self) -> None:
-        message = self._agent.socket.recv(_READ_SIZE * 4)
+        try:
+            message = self._agent.socket.recv(_READ_SIZE * 4)
+        except ConnectionResetError:  # it was killed before it had read the job
+            message = b""
         if message:
             event = from_line(message.decode())
             if isinstance(event, Failed):

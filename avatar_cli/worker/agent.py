@@ -59,12 +59,16 @@ class Parent:
         """Send one event; a parent that is gone is noticed elsewhere."""
         try:
             self._socket.send(to_line(event).encode())
-        except BrokenPipeError:
+        except ConnectionError:
             return
 
     def receive_job(self) -> tuple[str, list[int]]:
         """Wait for the job as JSON and the ranks' event pipes. Raises ParentGoneError."""
-        message, fds, _, _ = socket.recv_fds(self._socket, MAX_MESSAGE, MAX_RANKS, socket.MSG_CMSG_CLOEXEC)
+        try:
+            flags = socket.MSG_CMSG_CLOEXEC
+            message, fds, _, _ = socket.recv_fds(self._socket, MAX_MESSAGE, MAX_RANKS, flags)
+        except ConnectionResetError:  # the parent was killed before it had read what we sent
+            message = b""
         if not message:
             raise ParentGoneError
         return message.decode(), fds

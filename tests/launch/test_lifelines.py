@@ -88,7 +88,7 @@ def test_an_interrupt_before_the_job_is_handed_over_ends_everything(start, tmp_p
     code, _, err = job.end()
     assert code == 130
     assert err == "avatar: interrupted; nothing was written.\n"
-    assert job.left(family, 1.0) == []
+    assert job.left(family, FEW_SECONDS) == []
 
 
 def test_a_wrong_input_ends_the_launcher_at_once(start, tmp_path):

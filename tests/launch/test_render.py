@@ -116,10 +116,10 @@ def test_report_and_trace_tell_the_same_story(start, tmp_path):
     assert [item["args"]["frames"] for item in trace if item["name"] == "frames"] == list(range(1, 61))
 
 
-def test_a_reader_that_leaves_ends_the_job_quietly(start):
+def test_a_reader_that_leaves_ends_the_job(start):
     job = start("--json", frames=3000, delay=0.02)
     family = job.wait_for_frames()
     job.process.stdout.close()
-    job.process.wait(30)
-    assert job.process.stderr.read() == ""
-    assert all(not member.is_running() for member in family[:1])
+    assert job.process.wait(60) == 130
+    assert job.process.stderr.read() == "avatar: interrupted; the reader of the events has left.\n"
+    assert job.left(family, 10.0) == []

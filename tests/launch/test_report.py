@@ -86,14 +86,14 @@ def test_the_waterfall_holds_what_led_to_the_first_bytes_and_nothing_later(repor
 
 def test_switches_are_apart_from_stages(report):
     result = report(
-        Interval("enter", 101.0, 101.004, 0, "compute", "N0"),
-        Interval("enter", 102.0, 102.002, 0, "compute", "N1"),
+        Interval("enter sr_dit", 101.0, 101.004, 0, "compute", "N0"),
+        Interval("enter sr_dit", 102.0, 102.002, 0, "compute", "N1"),
         Interval("a2v", 101.0, 101.5, 0, "compute", "N0"),
         Finished("/out.mp4", 48, 1.92, 104.0),
     )
     assert set(result.stages) == {"a2v"}
-    assert result.switches["enter"].calls == 2
-    assert result.switches["enter"].longest == pytest.approx(0.004)
+    assert result.switches["enter sr_dit"].calls == 2
+    assert result.switches["enter sr_dit"].longest == pytest.approx(0.004)
 
 
 def test_memory_peaks_are_told_by_rank_and_warnings_in_order(report):
