@@ -69,11 +69,10 @@ def render(job: RenderJob, agent: AgentProcess, observation: Observation) -> Ren
                 trace.close()
     if ending.finished is None:
         return Rendered(ending, report.frames, report.first_bytes, None)
-    result = report.report()
     if observation.report:
-        observation.report.write_text(result.to_json())
-    speed = result.speed
-    return Rendered(ending, speed.frames, result.ttff.first_bytes, speed.steady_fps or speed.overall_fps)
+        observation.report.write_text(report.report(ending.finished).to_json())
+    speed = report.speed(ending.finished)
+    return Rendered(ending, speed.frames, report.first_bytes, speed.steady_fps or speed.overall_fps)
 
 
 def _to_stderr(line: str) -> None:

@@ -1,5 +1,6 @@
 """Builds the report from the events of a job, in constant memory."""
 
+import importlib.metadata
 import json
 import os
 import platform
@@ -24,6 +25,7 @@ from avatar_cli.protocol.report import FirstFrame, MemoryUse, RankPeaks, Report,
 
 SWITCHES = ("enter", "leave")  # first words of the names of intervals in which a model comes or goes
 FIRST_CHUNKS = ("", "N0")
+PACKAGES = ("torch", "numpy", "opencv-python-headless", "ai-edge-litert", "safetensors", "imageio-ffmpeg")
 
 
 @dataclass
@@ -72,7 +74,6 @@ class ReportBuilder:
         self.frames = 0  # that the encoder was given
         self._warm: Progress | None = None
         self._stall_free = started
-        self._finished: Finished | None = None
 
     def event(self, event: Event) -> None:
         """Take one event into account."""
@@ -89,8 +90,6 @@ class ReportBuilder:
                 self._peaks[str(event.rank)] = RankPeaks(event.host_peak, event.device_peak)
             case Warned():
                 self._warnings.append(event.message)
-            case Finished():
-                self._finished = event
 
     def tick(self) -> None:
         """Nothing to do between events."""
@@ -100,13 +99,12 @@ class ReportBuilder:
         """Time to first frame so far: from the command to the first bytes that play."""
         return self._since_start("first_bytes")
 
-    def report(self) -> Report:
+    def report(self, finished: Finished) -> Report:
         """The report of a job that is done."""
-        assert self._finished is not None
         return Report(
-            output=self._finished.output,
+            output=finished.output,
             job=json.loads(self._job.to_json()),
-            environment={"avatar": __version__, "machine": _machine(), "ranks": self._ranks},
+            environment={"versions": _versions(), "machine": _machine(), "ranks": self._ranks},
             ttff=FirstFrame(
                 first_frame=self._since_start("first_frame"),
                 first_packet=self._since_start("first_packet"),
@@ -114,11 +112,22 @@ class ReportBuilder:
                 stall_free_start=self._stall_free_start(),
                 waterfall=self._waterfall(),
             ),
-            speed=self._speed(self._finished),
+            speed=self.speed(finished),
             stages={name: sum_.total() for name, sum_ in self._sums.items()},
             switches={name: sum_.total() for name, sum_ in self._switches.items()},
             memory=MemoryUse(self._memory.peak, self._memory.samples, self._peaks),
             warnings=tuple(self._warnings),
+        )
+
+    def speed(self, finished: Finished) -> Speed:
+        """Frames a second of a job that is done."""
+        warm = self._warm if self._warm is not None and self._warm.frames < finished.frames else None
+        return Speed(
+            frames=finished.frames,
+            duration=finished.duration,
+            warm_up_frames=warm.frames if warm else None,
+            steady_fps=(finished.frames - warm.frames) / (finished.time - warm.time) if warm else None,
+            overall_fps=finished.frames / (finished.time - self._started),
         )
 
     def _add_interval(self, event: Interval) -> None:
@@ -141,16 +150,6 @@ class ReportBuilder:
             self.frames = event.frames
         if self._warm is None and event.frames >= self._job.generation.chunk_frames:
             self._warm = event
-
-    def _speed(self, finished: Finished) -> Speed:
-        warm = self._warm if self._warm is not None and self._warm.frames < finished.frames else None
-        return Speed(
-            frames=finished.frames,
-            duration=finished.duration,
-            warm_up_frames=warm.frames if warm else None,
-            steady_fps=(finished.frames - warm.frames) / (finished.time - warm.time) if warm else None,
-            overall_fps=finished.frames / (finished.time - self._started),
-        )
 
     def _stall_free_start(self) -> float | None:
         """When playing can start, if each frame takes as long through the encoder as the first did."""
@@ -178,6 +177,19 @@ class ReportBuilder:
 
     def _seconds(self, frames: int) -> float:
         return float(Fraction(frames) / self._job.picture.fps)
+
+
+def _versions() -> dict[str, str]:
+    """What is installed; asking imports none of it."""
+    versions = {"avatar": __version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except (
+            importlib.metadata.PackageNotFoundError
+        ):  # another package brings the module, such as opencv-python
+            versions[name] = "unknown"
+    return versions
 
 
 def _machine() -> dict[str, object]:
