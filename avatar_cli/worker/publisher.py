@@ -53,13 +53,18 @@ class Publisher:
         return self._writer.finish()
 
     def abandon(self) -> None:
-        """End early: what was written stays behind as a playable partial file. Idle after `finish`."""
+        """End early: what was written, if anything, stays behind as a playable partial file.
+
+        Does nothing after `finish`.
+        """
         if not self._open:
             return
         self._open = False
         if self._hashes:
             self._hashes.close()
-        self._writer.abandon()
+        partial = self._writer.abandon()
+        if self.frames == 0:
+            partial.unlink(missing_ok=True)
 
     def _report(self) -> None:
         self._reported = now()

@@ -3,14 +3,12 @@
 import dataclasses
 import hashlib
 import threading
-import wave
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -58,26 +56,6 @@ def encoded(family):
     with torch.no_grad():
         name = asset_path("demo/reference.png")
         return family.encode(load_image(name, (0, 0, 0)), name, PICTURE, ())
-
-
-@pytest.fixture
-def speech(tmp_path) -> Callable[[float], Path]:
-    """The first seconds of the demo speech, repeated as often as it takes, as a WAV."""
-
-    def cut(seconds: float) -> Path:
-        with wave.open(str(asset_path("demo/speech.wav"))) as file:
-            rate, samples = file.getframerate(), file.readframes(file.getnframes())
-        wanted = round(seconds * rate)
-        sound = np.resize(np.frombuffer(samples, np.int16), wanted)
-        path = tmp_path / f"speech-{seconds}.wav"
-        with wave.open(str(path), "wb") as file:
-            file.setnchannels(1)
-            file.setsampwidth(2)
-            file.setframerate(rate)
-            file.writeframes(sound.tobytes())
-        return path
-
-    return cut
 
 
 @dataclass
