@@ -21,6 +21,7 @@ from avatar_cli.families.portrait.latents import CHANNELS, MOUTH, MOUTH_SLICE, R
 
 MOUTH_NOISE = 0.3
 LARGEST_DISTANCE = 80  # frames; farther ones share a bias
+_FIRST_REACHES = (1.0, 3.0, 10.0)  # frames after which a head's attention has fallen to 1/e
 _MODULATIONS = 6
 _HIGHEST_FREQUENCY = 1000.0
 
@@ -76,11 +77,17 @@ class Attention(nn.Module):
 
 
 class RelativeBias(nn.Module):
-    """A learned number per head for every distance in frames."""
+    """A learned number per head for every distance in frames.
+
+    At first some heads see near frames only, each another reach, because motion is smooth.
+    """
 
     def __init__(self, heads: int) -> None:
         super().__init__()
-        self.table = nn.Parameter(torch.zeros(2 * LARGEST_DISTANCE + 1, heads))
+        distance = torch.arange(-LARGEST_DISTANCE, LARGEST_DISTANCE + 1).abs()
+        slopes = [1 / reach for reach in _FIRST_REACHES][:heads]
+        slope = torch.tensor([*slopes, *[0.0] * (heads - len(slopes))])
+        self.table = nn.Parameter(-distance[:, None] * slope)
 
     def forward(self, positions: Tensor) -> Tensor:
         """Frame numbers int64 [B, n] to bias [B, h, n, n]."""

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from avatar_cli.families.portrait.audio_encoder import UNITS, AudioTokens
 from avatar_cli.families.portrait.audio_features import MELS_PER_FRAME, SILENCE
-from avatar_cli.families.portrait.latents import CHANNELS, MOUTH, MOUTH_SLICE, POSE, UPPER
+from avatar_cli.families.portrait.latents import CHANNELS, MOUTH, MOUTH_SLICE, POSE, POSE_SLICE, UPPER
 
 CONTEXT_FRAMES = 1  # that `shape_mouth` needs on either side
 
@@ -27,6 +27,7 @@ _TEETH_LOWER_ROLL = -0.016
 _PAUSE_BEGINS, _PAUSE_CERTAIN = 0.75, 0.97  # probabilities between which a pause takes the opening back
 _OPENING = tuple(MOUTH.index(name) for name in ("jaw_drop", "gap", "upper_lip_y"))
 _SMOOTHING = (0.25, 0.5, 0.25)
+_BLINK = CHANNELS.index("blink")
 _GAP, _LOWER_ROLL = MOUTH.index("gap"), MOUTH.index("lower_roll")
 # What a face can do, e.
 _LIMITS = {
@@ -45,6 +46,9 @@ _SEAM_REACH = {
 _STEPPING_CHANNELS = ("blink",)  # whose jumps are their nature
 _SEAM_FRAMES = 14
 _CARRIED_VELOCITY = 0.7
+# Sampling leaves a trembling above the frequencies at which heads move; lids below this are open.
+_POSE_SMOOTHING = (1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16)
+_OPEN_LIDS = 0.15
 
 
 def shape_mouth(latents: Tensor, audio: AudioTokens, mels: Tensor) -> Tensor:
@@ -68,13 +72,15 @@ def shape_mouth(latents: Tensor, audio: AudioTokens, mels: Tensor) -> Tensor:
 
 
 def relax_seams(latents: Tensor, before: Tensor | None, after: Tensor | None) -> Tensor:
-    """Let a chunk [n, 21] start where the frames `before` lead and end where the frames `after` come from.
+    """Take the trembling out of a chunk [n, 21] and fit it to its neighbours in time.
 
+    It then starts where the frames `before` lead and ends where the frames `after` come from.
     `before` and `after` [m, 21], m >= 2, are the anchors next to the chunk in time, None where there are
     none. The jump between a chunk's outermost frame and the continuation of its anchors fades out over the
     chunk as a Gaussian.
     """
     frames = len(latents)
+    latents = _settled(latents)
     reach = torch.tensor([_SEAM_REACH[name] for name in CHANNELS])
     wanted = torch.tensor([0.0 if name in _STEPPING_CHANNELS else 1.0 for name in CHANNELS])
     distance = torch.arange(frames, dtype=latents.dtype)
@@ -87,6 +93,18 @@ def relax_seams(latents: Tensor, before: Tensor | None, after: Tensor | None) ->
         determinant = (1 - other**2).clamp_min(0.1)
         start, end = (start - other * end) / determinant, (end - other * start) / determinant
     return latents + wanted * (fade * start + fade.flip(0) * end)
+
+
+def _settled(latents: Tensor) -> Tensor:
+    """Latents [n, 21] with a head that does not tremble and lids that are shut, open or on their way."""
+    settled = latents.clone()
+    reach = len(_POSE_SMOOTHING) // 2
+    pose = latents[:, POSE_SLICE].T[None]
+    padded = functional.pad(pose, (reach, reach), mode="replicate")
+    kernel = latents.new_tensor(_POSE_SMOOTHING).expand(len(POSE), 1, -1)
+    settled[:, POSE_SLICE] = functional.conv1d(padded, kernel, groups=len(POSE))[0].T
+    settled[:, _BLINK] = ((latents[:, _BLINK] - _OPEN_LIDS) / (1 - _OPEN_LIDS)).clamp(0.0, 1.0)
+    return settled
 
 
 def _continued(earlier: Tensor, last: Tensor) -> Tensor:

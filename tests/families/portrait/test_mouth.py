@@ -12,7 +12,7 @@ BLINK = len(MOUTH) + UPPER.index("blink")
 
 
 def spoken(units, frames=FRAMES):
-    """Tokens that are sure of `units` {frame: unit} and of an open vowel elsewhere; frame 0 is the chunk's first."""
+    """Tokens sure of `units` {frame: unit}, elsewhere of an open vowel; frame 0 is the first of the chunk."""
     logits = torch.zeros(1, frames + 2 * CONTEXT_FRAMES, len(UNITS))
     logits[..., UNITS.index("AA")] = 12.0
     for frame, unit in units.items():
@@ -108,9 +108,27 @@ def test_seam_is_local():
     assert torch.all(relaxed[14:] == 0)
 
 
-def test_no_anchors_no_change():
+def test_no_anchors_no_change_of_mouth_and_brows():
     latents = torch.randn(10, len(CHANNELS))
-    assert torch.equal(relax_seams(latents, None, None), latents)
+    relaxed = relax_seams(latents, None, None)
+    assert torch.equal(relaxed[:, :BLINK], latents[:, :BLINK])
+    assert torch.equal(relaxed[:, BLINK + 1 : POSE_SLICE.start], latents[:, BLINK + 1 : POSE_SLICE.start])
+
+
+def test_head_does_not_tremble_but_turns():
+    trembling = torch.zeros(20, len(CHANNELS))
+    trembling[::2] = 0.1
+    turning = torch.sin(torch.arange(20.0) / 6)[:, None].expand(-1, len(CHANNELS))
+    assert relax_seams(trembling, None, None)[3:-3, POSE_SLICE].std() < 0.01
+    assert torch.allclose(
+        relax_seams(turning, None, None)[3:-3, POSE_SLICE], turning[3:-3, POSE_SLICE], atol=0.03
+    )
+
+
+def test_lids_are_open_unless_they_really_close():
+    latents = torch.zeros(3, len(CHANNELS))
+    latents[:, BLINK] = torch.tensor([0.1, 1.2, -0.3])
+    assert relax_seams(latents, None, None)[:, BLINK].tolist() == [0.0, 1.0, 0.0]
 
 
 def test_blinks_are_not_smeared_over_a_seam():

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from avatar_cli.families.portrait.a2v_dit import MotionDiT, noise_scale
-from avatar_cli.families.portrait.latents import CHANNELS, MOUTH_SLICE, POSE
+from avatar_cli.families.portrait.latents import CHANNELS, MOUTH_SLICE, POSE, POSE_SLICE
 from avatar_cli.families.portrait.text_encoder import TextEncoder
 from avatar_cli.families.portrait.training.identities import Identity
 from avatar_cli.families.portrait.training.motion_data import (
@@ -30,6 +30,9 @@ _IMPORTANCE = {
 }
 _OTHER_IMPORTANCE = 0.6
 _VELOCITY_WEIGHT = 0.5
+_POSE_SMOOTHNESS = 4.0  # additional weight of the frame-to-frame change of the head, which hardly trembles
+_STEPS = 6  # Euler steps of the product
+_STEP_SHARE = 0.6
 _SMALLEST_VELOCITY_TIME = 0.2
 # Reference tokens left in most batches: the network must not lean on single ones, and fewer are faster.
 _FEW_TOKENS = 48
@@ -113,7 +116,7 @@ def flow_loss(network: PromptedMotion, batch: MotionBatch, rng: np.random.Genera
     data = motion.normalise(batch.motion)
     count = len(data)
     noise = torch.randn_like(data) * noise_scale()
-    t = torch.sigmoid(torch.randn(count))
+    t = draw_times(count)
     time = t[:, None, None]
     free = 1.0 - batch.mask
     x = ((1 - time) * noise + time * data) * free + data * batch.mask
@@ -129,8 +132,17 @@ def flow_loss(network: PromptedMotion, batch: MotionBatch, rng: np.random.Genera
     reached = (x + (1 - time) * velocity) * free + data * batch.mask
     steps = (positions[:, 1:] - positions[:, :-1] == 1)[..., None]
     change = (reached - data)[:, 1:] - (reached - data)[:, :-1]
-    weight = importance * steps * time.clamp_min(_SMALLEST_VELOCITY_TIME)
+    smoothness = torch.ones(len(CHANNELS))
+    smoothness[POSE_SLICE] = _POSE_SMOOTHNESS
+    weight = importance * smoothness * steps * time.clamp_min(_SMALLEST_VELOCITY_TIME)
     return error, (change**2 * weight).mean()
+
+
+def draw_times(count: int) -> Tensor:
+    """Times [count] in [0, 1): most of them those at which the product's Euler steps stand."""
+    anywhere = torch.sigmoid(torch.randn(count))
+    step = torch.randint(0, _STEPS, (count,)) / _STEPS
+    return torch.where(torch.rand(count) < _STEP_SHARE, step, anywhere)
 
 
 def _some_tokens(reference: Tensor, rng: np.random.Generator) -> Tensor:

@@ -177,10 +177,8 @@ def motion_data(
     speech, films, encoder = made_from.speech, made_from.filmed, made_from.encoder
     chosen = _shuffled([*speech.generated, *speech.recorded], rng)[:MOTION_RECORDINGS]
     synthetic = [synthetic_recording(example, made_from.table, encoder, rng) for example in chosen]
-    real = [
-        filmed_recording(clip, example, own[clip.clip.name], encoder) for clip, example in made_from.filmed
-    ]
-    return MotionData(synthetic, real, identities, FILMED_SHARE)
+    filmed = [filmed_recording(clip, example, own[clip.clip.name], encoder) for clip, example in films]
+    return MotionData(synthetic, filmed, identities, FILMED_SHARE)
 
 
 def save(network: AudioEncoder | TextEncoder | MotionDiT, path: Path) -> None:
