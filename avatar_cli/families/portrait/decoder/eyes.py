@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.decoder.face_frame import SKIN_POINTS, FaceFrame
-from avatar_cli.families.portrait.decoder.grid import Box, FieldGrid
+from avatar_cli.families.portrait.decoder.grid import FieldGrid
 from avatar_cli.families.portrait.decoder.masks import Mask, blend, polygon_mask, soften
+from avatar_cli.families.portrait.decoder.photo import Photo
 from avatar_cli.families.portrait.decoder.sampling import sample
 from avatar_cli.families.portrait.decoder.slit import Placement, SlitPatch, SlitShape
 from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline, natural_cubic_operator
-from avatar_cli.families.portrait.geometry import Pose
+from avatar_cli.families.portrait.decoder.warped_head import WarpedHead
 from avatar_cli.families.portrait.landmarks import Eye
 
 _SMOOTHING = 1e-5
@@ -58,25 +59,6 @@ class EyeMotion:
         return self.gaze_x != 0.0 or self.gaze_y != 0.0
 
 
-@dataclass(frozen=True)
-class WarpedHead:
-    """The head of one frame before eyes and mouth are drawn.
-
-    Attributes:
-        picture: uint8 [h, w, 4]; eyes and mouth draw into it.
-        box: Where it lies on the canvas.
-        displacement: float32, the common field at its own nodes, px.
-        source: float32 [h, w, 2], canvas position from which every pixel was taken.
-        pose: The frame's pose.
-    """
-
-    picture: NDArray[np.uint8]
-    box: Box
-    displacement: NDArray[np.float32]
-    source: NDArray[np.float32]
-    pose: Pose
-
-
 class EyeRegion:
     """Draws one eye over the warped head.
 
@@ -103,8 +85,8 @@ class EyeRegion:
         self._iris_radius = float(np.linalg.norm(iris[1:] - iris[0], axis=1).mean())
         self._open = float(np.linalg.norm(self._upper[4] - self._lower[4]))
 
-    def draw(self, head: WarpedHead, image: NDArray[np.uint8], motion: EyeMotion) -> None:
-        """Draw into `head.picture`; `image` is the photo, uint8 [H, W, 4]."""
+    def draw(self, head: WarpedHead, motion: EyeMotion) -> None:
+        """Draw into `head.picture`."""
         if not motion.moves_lids and not motion.turns:
             return
         patch = self._patch
@@ -122,9 +104,9 @@ class EyeRegion:
         opening = float(gaps[_CURVE_MIDDLE].max())
         eyeball = None
         if opening >= _FIRST_OPENING:
-            eyeball = self._eyeball(head, image, motion, (upper_curve, lower_curve))
+            eyeball = self._eyeball(head, motion, (upper_curve, lower_curve))
         if motion.moves_lids:
-            self._draw_lids(head, image, amount, placement, (upper_curve, lower_curve, along))
+            self._draw_lids(head, amount, placement, (upper_curve, lower_curve, along))
         if eyeball is not None:
             region, picture, mask = eyeball
             region[...] = blend(region, picture, mask)
@@ -142,7 +124,6 @@ class EyeRegion:
     def _draw_lids(
         self,
         head: WarpedHead,
-        image: NDArray[np.uint8],
         amount: NDArray[np.float32],
         placement: Placement,
         lids: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
@@ -158,7 +139,7 @@ class EyeRegion:
         origin = placement.box.origin
         blur = max(0.5, _SEAM_BLUR * self._face.eye_distance)
         lower_mask = patch.below(lower_curve - origin, along, blur)
-        picture = patch.picture(image, (upper_field, lower_field), placement, lower_mask)
+        picture = patch.picture(head.photo, (upper_field, lower_field), placement, lower_mask)
         middle = (upper_curve.mean(axis=0) + lower_curve.mean(axis=0)) / 2 - origin
         degrees = float(np.degrees(np.arctan2(along[1], along[0])))
         patch.paste(head.picture, head.box, picture, placement, (middle, patch.shape.radii, degrees))
@@ -166,7 +147,6 @@ class EyeRegion:
     def _eyeball(
         self,
         head: WarpedHead,
-        image: NDArray[np.uint8],
         motion: EyeMotion,
         lids: tuple[NDArray[np.float64], NDArray[np.float64]],
     ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], Mask] | None:
@@ -184,7 +164,7 @@ class EyeRegion:
         unit = self._face.eye_distance
         mask = np.asarray(cv2.erode(mask, np.ones((3, 3), np.uint8)), np.uint8)
         mask = soften(mask, max(0.6, _EDGE_BLUR * unit))
-        picture = region.copy() if not motion.turns else self._turned(image, head.source[inside], motion)
+        picture = region.copy() if not motion.turns else self._turned(head.photo, head.source[inside], motion)
         closed = self._open - float(np.linalg.norm(lids[0][20] - lids[1][20]))
         if motion.blink > 0 and closed > 0.02 * unit:
             shade = _LID_SHADOW * min(1.0, closed / (0.12 * unit))
@@ -192,18 +172,16 @@ class EyeRegion:
             picture = (picture * (1 - shade * (1 - light))[..., None]).astype(np.uint8)
         return region, picture, mask
 
-    def _turned(
-        self, image: NDArray[np.uint8], source: NDArray[np.float32], motion: EyeMotion
-    ) -> NDArray[np.uint8]:
+    def _turned(self, photo: Photo, source: NDArray[np.float32], motion: EyeMotion) -> NDArray[np.uint8]:
         """The eyeball with its iris shifted; the shift fades before the corners of the eye."""
         shift = self._iris_radius * (motion.gaze_x * self._face.right + motion.gaze_y * self._face.down)
         shift = shift.astype(np.float32)
-        from_iris = source - (self._iris + shift)
+        from_iris = source * np.float32(1 / photo.density) - (self._iris + shift)
         squared = (from_iris * from_iris).sum(axis=-1) * np.float32(
             1 / (_GAZE_REACH * self._iris_radius) ** 2
         )
-        turned = source - shift * np.exp(-squared * squared)[..., None]
-        return sample(image, turned)
+        turned = source - photo.density * shift * np.exp(-squared * squared)[..., None]
+        return photo.draw(turned)
 
     def _sheet(
         self,

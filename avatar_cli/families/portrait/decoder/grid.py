@@ -37,12 +37,15 @@ class Box:
 class FieldGrid:
     """Nodes every `step` px over `box`, with a margin of half a cell to a cell and a half on every side.
 
+    Positions to draw from are given in samples of the photo, `density` to a pixel (see `Photo`).
+
     cv2.resize by the whole factor `step` puts node j at pixel (j + 0.5) step - 0.5; it is ten times faster
     than a general bilinear map and interpolates in single precision, so an upsampled 0 stays 0.
     """
 
     box: Box
     step: int
+    density: int
 
     @property
     def columns(self) -> int:
@@ -64,11 +67,11 @@ class FieldGrid:
 
     @cached_property
     def pixels(self) -> NDArray[np.float32]:
-        """Canvas positions [height, width, 2] of the pixels of the box."""
+        """Canvas positions [height, width, 2] of the pixels of the box, in samples."""
         positions = np.empty((self.box.height, self.box.width, 2), np.float32)
         positions[..., 0] = np.arange(self.box.left, self.box.right, dtype=np.float32)
         positions[..., 1] = np.arange(self.box.top, self.box.bottom, dtype=np.float32)[:, None]
-        return positions
+        return positions * np.float32(self.density)
 
     def index_of(self, points: NDArray[np.floating]) -> NDArray[np.float32]:
         """Fractional node indices (column, row) of canvas positions [..., 2]."""
@@ -79,7 +82,7 @@ class FieldGrid:
         return slice(first_row // self.step, min(self.rows, -(-end_row // self.step) + 2))
 
     def source_map(self, backward: NDArray[np.float32], first_row: int, end_row: int) -> NDArray[np.float32]:
-        """Source positions x - b(x) [end_row - first_row, width, 2] for pixel rows of the box.
+        """Source positions x - b(x) [end_row - first_row, width, 2] of pixel rows of the box, in samples.
 
         The displacement is upsampled, not the position: positions of a thousand pixels would lose the bits
         that keep an unmoved photo exact.
@@ -90,7 +93,7 @@ class FieldGrid:
             end_row: Row after the last one.
         """
         size = (self.columns * self.step, len(backward) * self.step)
-        fine = cv2.resize(backward, size, interpolation=cv2.INTER_LINEAR)
+        fine = cv2.resize(backward * np.float32(self.density), size, interpolation=cv2.INTER_LINEAR)
         skip = first_row - (first_row // self.step - 1) * self.step
         fine = fine[skip : skip + end_row - first_row, self.step : self.step + self.box.width]
         return np.asarray(cv2.subtract(self.pixels[first_row:end_row], fine), np.float32)

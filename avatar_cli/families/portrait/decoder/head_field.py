@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from avatar_cli.families.portrait.decoder.face_frame import SKIN_POINTS, FaceFrame
 from avatar_cli.families.portrait.decoder.grid import Box, FieldGrid
 from avatar_cli.families.portrait.decoder.inversion import invert_displacement
+from avatar_cli.families.portrait.decoder.photo import density_for
 from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline, smoothstep
 from avatar_cli.families.portrait.landmarks import (
     FACE_OVAL,
@@ -33,9 +34,9 @@ class HeadField:
     def __init__(self, face: FaceFrame, person: NDArray[np.float32]) -> None:
         """Prepare the field for a face and the photo's person mask [H, W] (0..1)."""
         step = int(np.clip(round(face.eye_distance / _CELLS_PER_EYE_DISTANCE), 4, 16))
-        widest = FieldGrid(_widest_box(face), step)
+        widest = FieldGrid(_widest_box(face), step, density=1)
         self.box = _moving_part(widest, _head_mask(face, person, widest))
-        self.grid = FieldGrid(self.box, step)
+        self.grid = FieldGrid(self.box, step, density_for(self.box))
         slit_points = {index for ring in UPPER_LIP_RINGS[:3] + LOWER_LIP_RINGS[:3] for index in ring}
         for eye in (LEFT_EYE, RIGHT_EYE):
             slit_points.update(eye.upper_lid[1:-1] + eye.lower_lid[1:-1])

@@ -10,6 +10,7 @@ from avatar_cli.families.portrait.decoder.masks import blend, soften
 from avatar_cli.families.portrait.decoder.mouth_interior import MouthInterior, Opening
 from avatar_cli.families.portrait.decoder.slit import SlitPatch, SlitShape
 from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline, smoothstep
+from avatar_cli.families.portrait.decoder.warped_head import WarpedHead
 from avatar_cli.families.portrait.geometry import Pose
 from avatar_cli.families.portrait.landmarks import (
     INNER_LOWER_LIP,
@@ -41,29 +42,16 @@ class Mouth:
         self._lower_nodes, self._lower_operator = self._sheet(face, upper=False)
         self._interior = MouthInterior(face, self._patch.box)
 
-    def draw(
-        self,
-        target: NDArray[np.uint8],
-        target_box: Box,
-        image: NDArray[np.uint8],
-        head_displacement: NDArray[np.float32],
-        moved: NDArray[np.float32],
-        mesh: NDArray[np.float64],
-        pose: Pose,
-    ) -> None:
-        """Draw into `target` [h, w, 4], the warped head over `target_box`.
+    def draw(self, head: WarpedHead, moved: NDArray[np.float32], mesh: NDArray[np.float64]) -> None:
+        """Draw into `head.picture`.
 
         Args:
-            target: Changed in place.
-            target_box: Where `target` lies on the canvas.
-            image: The photo, uint8 [H, W, 4].
-            head_displacement: The common field at its own nodes, px.
+            head: The warped head.
             moved: float32 [478, 2], displacement of the mesh, px.
             mesh: float64 [478, 3], the frame's mesh in the canonical frame, e.
-            pose: The frame's pose.
         """
         face, patch = self._face, self._patch
-        common = patch.common(head_displacement)
+        common = patch.common(head.displacement)
         upper_field = self._field(self._upper_operator, moved[self._upper_nodes], common)
         lower_field = self._field(self._lower_operator, moved[self._lower_nodes], common)
         placement = patch.place(moved[_UPPER + _LOWER].mean(axis=0))
@@ -75,15 +63,15 @@ class Mouth:
         along = corners / length
         blur = max(0.5, _SEAM_BLUR * face.eye_distance)
         lower_mask = patch.below((upper + lower) / 2 - origin, along, blur)
-        picture = patch.picture(image, (upper_field, lower_field), placement, lower_mask)
+        picture = patch.picture(head.photo, (upper_field, lower_field), placement, lower_mask)
         opening = _opening(upper, lower, placement.box, face.eye_distance)
         if opening.widest > _FIRST_OPENING:
-            self._draw_interior(picture, placement.box, mesh, pose, opening)
+            self._draw_interior(picture, placement.box, mesh, head.pose, opening)
         middle = (upper.mean(axis=0) + lower.mean(axis=0)) / 2 - origin
         grown = max(0.97, 1.03 * length / patch.shape.length)
         radii = (patch.shape.radii[0] * grown, patch.shape.radii[1] * grown)
         degrees = float(np.degrees(np.arctan2(along[1], along[0])))
-        patch.paste(target, target_box, picture, placement, (middle, radii, degrees))
+        patch.paste(head.picture, head.box, picture, placement, (middle, radii, degrees))
 
     def _draw_interior(
         self,

@@ -5,11 +5,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.decoder.expression import Expression, ExpressionLimits
-from avatar_cli.families.portrait.decoder.eyes import EyeRegion, WarpedHead
+from avatar_cli.families.portrait.decoder.eyes import EyeRegion
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.head_field import HeadField
 from avatar_cli.families.portrait.decoder.mouth import Mouth
-from avatar_cli.families.portrait.decoder.sampling import sample, with_alpha
+from avatar_cli.families.portrait.decoder.photo import Photo
+from avatar_cli.families.portrait.decoder.warped_head import WarpedHead
 from avatar_cli.families.portrait.geometry import Pose, moved_pose
 from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
 from avatar_cli.families.portrait.reference import PortraitReference
@@ -27,9 +28,9 @@ class PortraitRenderer:
         face = FaceFrame.of(reference)
         self._face = face
         self._canvas = reference.image
-        self._image = with_alpha(reference.image)
         self._limits = ExpressionLimits(face, reference.rest)
         self._head = HeadField(face, reference.person)
+        self._photo = Photo(reference.image, self._head.grid.density)
         self._eyes = (EyeRegion(face, LEFT_EYE, self._head.grid), EyeRegion(face, RIGHT_EYE, self._head.grid))
         self._mouth = Mouth(face, self._head.grid)
         self._resting_mesh = self._points(face.canonical, self._pose(np.zeros(6)))
@@ -48,11 +49,9 @@ class PortraitRenderer:
         expression = self._limits.apply(mesh, latents)
         head = self._warp_head(expression)
         for eye in self._eyes:
-            eye.draw(head, self._image, expression.eyes)
+            eye.draw(head, expression.eyes)
         moved = (self._points(expression.mesh, head.pose) - self._resting_mesh).astype(np.float32)
-        self._mouth.draw(
-            head.picture, head.box, self._image, head.displacement, moved, expression.mesh, head.pose
-        )
+        self._mouth.draw(head, moved, expression.mesh)
         frame = self._canvas.copy()
         box = head.box
         cv2.cvtColor(head.picture, cv2.COLOR_RGBA2RGB, dst=frame[box.top : box.bottom, box.left : box.right])
@@ -64,8 +63,8 @@ class PortraitRenderer:
         anchors = (self._points(self._head.anchors, pose) - self._resting_anchors).astype(np.float32)
         displacement = self._head.displacement(moved, anchors)
         source = self._head.source_map(displacement)
-        picture = sample(self._image, source)
-        return WarpedHead(picture, self._head.box, displacement, source, pose)
+        picture = self._photo.draw(source)
+        return WarpedHead(self._photo, picture, self._head.box, displacement, source, pose)
 
     def _pose(self, motion: NDArray[np.floating]) -> Pose:
         return moved_pose(self._face.pose, motion)

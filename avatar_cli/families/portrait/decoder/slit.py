@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from avatar_cli.families.portrait.decoder.grid import Box, FieldGrid
 from avatar_cli.families.portrait.decoder.inversion import invert_displacement
 from avatar_cli.families.portrait.decoder.masks import Mask, blend, ellipse_mask, polygon_mask
+from avatar_cli.families.portrait.decoder.photo import Photo
 from avatar_cli.families.portrait.decoder.sampling import sample
 from avatar_cli.families.portrait.decoder.spline import smoothstep
 
@@ -69,7 +70,7 @@ class SlitPatch:
             right=int(np.ceil(x + reach_x + right)),
             bottom=int(np.ceil(y + reach_y + bottom)),
         )
-        self.grid = FieldGrid(self.box, shape.step)
+        self.grid = FieldGrid(self.box, shape.step, head_grid.density)
         offset = self.grid.nodes - shape.centre
         radius = np.hypot(offset @ shape.along / radius_x, offset @ across / radius_y)
         size = (self.grid.rows, self.grid.columns)
@@ -103,12 +104,12 @@ class SlitPatch:
 
     def picture(
         self,
-        image: NDArray[np.uint8],
+        photo: Photo,
         fields: tuple[NDArray[np.float32], NDArray[np.float32]],
         placement: Placement,
         lower_mask: Mask,
     ) -> NDArray[np.uint8]:
-        """Draw `image` [H, W, 4] through the upper and lower forward fields, px.
+        """Draw the photo through the upper and lower forward fields, px; uint8 [h, w, 4].
 
         The lower sheet is seen where `lower_mask` is 255.
 
@@ -122,9 +123,9 @@ class SlitPatch:
         first_lower = int(with_lower[0]) if len(with_lower) else rows
         picture = np.empty((rows, self.box.width, 4), np.uint8)
         if end_upper > 0:
-            picture[:end_upper] = self._sheet(image, fields[0] - shift, 0, end_upper)
+            picture[:end_upper] = self._sheet(photo, fields[0] - shift, 0, end_upper)
         if first_lower < rows:
-            lower = self._sheet(image, fields[1] - shift, first_lower, rows)
+            lower = self._sheet(photo, fields[1] - shift, first_lower, rows)
             shared = end_upper - first_lower
             if shared > 0:
                 mixed = slice(first_lower, end_upper)
@@ -133,13 +134,13 @@ class SlitPatch:
         return picture
 
     def _sheet(
-        self, image: NDArray[np.uint8], forward: NDArray[np.float32], first_row: int, end_row: int
+        self, photo: Photo, forward: NDArray[np.float32], first_row: int, end_row: int
     ) -> NDArray[np.uint8]:
         grid = self.grid
         rows = grid.node_rows(first_row, end_row)
         backward = invert_displacement(forward, grid.step, _NEWTON_STEPS, rows)
         source = grid.source_map(backward, first_row, end_row)
-        return sample(image, source)
+        return photo.draw(source)
 
     def paste(
         self,

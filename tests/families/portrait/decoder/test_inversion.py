@@ -53,14 +53,17 @@ def test_chosen_rows_are_those_of_the_whole_field():
     assert part == pytest.approx(whole[10:23], abs=0.02)
 
 
-def test_an_unmoved_grid_maps_every_pixel_to_itself_exactly():
-    grid = FieldGrid(Box(37, 11, 640, 402), 13)
+@pytest.mark.parametrize("density", [1, 2])
+def test_an_unmoved_grid_maps_every_pixel_to_itself_exactly(density):
+    grid = FieldGrid(Box(37, 11, 640, 402), 13, density)
     still = np.zeros((grid.rows, grid.columns, 2), np.float32)
-    assert np.array_equal(grid.source_map(still, 0, grid.box.height), grid.pixels)
+    source = grid.source_map(still, 0, grid.box.height)
+    assert np.array_equal(source, grid.pixels)
+    assert source[5, 9].tolist() == [(37 + 9) * density, (11 + 5) * density]
 
 
 def test_a_linear_field_is_upsampled_exactly_in_whole_and_in_part():
-    grid = FieldGrid(Box(20, 30, 151, 172), 7)
+    grid = FieldGrid(Box(20, 30, 151, 172), 7, density=2)
     slope = np.array([[0.10, 0.03], [-0.05, 0.2]])
     nodes = (grid.nodes @ slope).reshape(grid.rows, grid.columns, 2).astype(np.float32)
     expected = grid.pixels - grid.pixels @ slope
@@ -70,7 +73,7 @@ def test_a_linear_field_is_upsampled_exactly_in_whole_and_in_part():
 
 
 def test_node_indices_are_the_inverse_of_node_positions():
-    grid = FieldGrid(Box(-5, 8, 90, 77), 6)
+    grid = FieldGrid(Box(-5, 8, 90, 77), 6, density=1)
     indices = grid.index_of(grid.nodes).reshape(grid.rows, grid.columns, 2)
     assert indices[3, 4] == pytest.approx([4, 3])
     assert indices[-1, 0] == pytest.approx([0, grid.rows - 1])

@@ -7,6 +7,7 @@ from avatar_cli.families.portrait.decoder.glasses import glasses_on_bridge
 from avatar_cli.families.portrait.decoder.grid import Box
 from avatar_cli.families.portrait.decoder.head_limits import limit_head_motion, soft_limit
 from avatar_cli.families.portrait.decoder.masks import blend, soften
+from avatar_cli.families.portrait.decoder.photo import Photo, density_for
 
 
 @pytest.fixture
@@ -71,3 +72,37 @@ def test_softening_keeps_the_area_and_spreads_as_a_gaussian(sigma):
     x = np.arange(119) - 58.5
     centre = (slope * x).sum()
     assert np.sqrt((slope * (x - centre) ** 2).sum()) == pytest.approx(sigma, rel=0.25)
+
+
+def pixel_positions(density, shift=0.0):
+    y, x = np.mgrid[0:90, 0:160].astype(np.float32)
+    return (np.stack([x, y], axis=-1) + np.float32(shift)) * np.float32(density)
+
+
+@pytest.mark.parametrize("density", [1, 2])
+def test_an_unmoved_photo_is_drawn_bit_for_bit(photo, density):
+    drawn = Photo(photo, density).draw(pixel_positions(density))
+    assert np.array_equal(drawn[..., :3], photo)
+
+
+def test_a_refined_photo_stays_sharper_half_a_pixel_away(photo):
+    photo = cv2.GaussianBlur(photo, (0, 0), 0.8)
+
+    def detail(picture):
+        return cv2.Laplacian(picture[5:-5, 5:-5, 1].astype(np.float32), cv2.CV_32F).var()
+
+    plain, refined = (Photo(photo, density).draw(pixel_positions(density, 0.5)) for density in (1, 2))
+    assert detail(refined) > 1.3 * detail(plain)
+    assert detail(refined) < 1.1 * detail(photo)
+
+
+def test_a_refined_photo_keeps_straight_ramps():
+    ramp = np.repeat(np.arange(0, 240, 2, dtype=np.uint8)[None, :, None], 40, axis=0).repeat(3, axis=2)
+    y, x = np.mgrid[4:36, 4:110].astype(np.float32)
+    drawn = Photo(ramp, 2).draw(2 * np.stack([x + np.float32(0.5), y], axis=-1))
+    assert drawn[..., 0] == pytest.approx(2 * x + 1, abs=1)
+
+
+def test_only_moving_parts_of_moderate_size_are_refined():
+    assert density_for(Box(0, 0, 600, 700)) == 2
+    assert density_for(Box(0, 0, 1200, 900)) == 1

@@ -1,12 +1,13 @@
+import cv2
 import numpy as np
 import pytest
 
 from avatar_cli.families.portrait.decoder import PortraitRenderer
 from avatar_cli.families.portrait.decoder.expression import ExpressionLimits
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
+from avatar_cli.families.portrait.decoder.head_field import HeadField
 from avatar_cli.families.portrait.geometry import euler_angles
 from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
-from tests.families.portrait.decoder.portraits import OPEN_PORTRAIT, Portrait, read_portrait
 
 TALKING = {
     "gap": 0.15,
@@ -44,19 +45,29 @@ def test_each_frame_is_an_array_of_its_own(portrait):
     assert np.array_equal(first, kept)
 
 
-def test_pixels_far_from_the_head_never_change(networks):
-    image = read_portrait(OPEN_PORTRAIT)
-    # A wide backdrop around the photo leaves columns that no head reaches.
-    rng = np.random.default_rng(0)
-    wide = rng.integers(0, 255, (image.shape[0], 3 * image.shape[1], 3), np.uint8)
-    wide[:, image.shape[1] : 2 * image.shape[1]] = image
-    portrait = Portrait(wide, *networks)
+def test_pixels_outside_the_head_field_never_change(portrait):
     frame = portrait.render(**TALKING)
-    changed = np.flatnonzero((frame != portrait.reference.image).any(axis=(0, 2)))
-    reach = 2.2 * np.ptp(portrait.reference.landmarks[:, 0])
-    middle = portrait.reference.landmarks[:468, 0].mean()
-    assert len(changed) > 0
-    assert np.abs(changed - middle).max() < reach
+    box = HeadField(FaceFrame.of(portrait.reference), portrait.reference.person).box
+    outside = np.ones(frame.shape[:2], bool)
+    outside[box.top : box.bottom, box.left : box.right] = False
+    assert outside.any()
+    assert np.array_equal(frame[outside], portrait.reference.image[outside])
+
+
+def test_a_shift_carries_the_face_whole_and_dies_in_the_background(portrait):
+    face, person = FaceFrame.of(portrait.reference), portrait.reference.person
+    field = HeadField(face, person)
+    shift = np.array([6.0, -4.0], np.float32)
+    moved = field.displacement(np.tile(shift, (478, 1)), np.tile(shift, (len(field.anchors), 1)))
+    nose = np.round(field.grid.index_of(face.points[4])).astype(int)
+    assert moved[nose[1], nose[0]] == pytest.approx(shift, abs=0.05)
+    to_person = cv2.distanceTransform((person < 0.5).astype(np.uint8), cv2.DIST_L2, 5)
+    x, y = field.grid.nodes.round().astype(int).T
+    inside = (x >= 0) & (y >= 0) & (x < person.shape[1]) & (y < person.shape[0])
+    far = np.zeros(len(x), bool)
+    far[inside] = to_person[y[inside], x[inside]] > 0.5 * face.width
+    assert far.any()
+    assert not moved.reshape(-1, 2)[far].any()
 
 
 @pytest.mark.parametrize("rolls", [(0.0, 0.0), (-0.012, -0.01)])

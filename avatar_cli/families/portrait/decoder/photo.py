@@ -1,0 +1,58 @@
+"""The photo as frames are drawn from it: refined, so that it stays sharp as it moves."""
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.families.portrait.decoder.grid import Box
+from avatar_cli.families.portrait.decoder.sampling import Pixels, sample
+
+# px of the moving part: beyond it, drawing from the refined photo would cost the frame rate. Faces that large
+# are mostly enlarged by the canvas and have no finer detail to lose.
+_LARGEST_REFINED = 600_000
+# Cubic convolution half way between two pixels (Keys 1981, a = -1/2).
+_HALF_WAY = np.array([-1, 9, 9, -1], np.float32) / np.float32(16)
+_AS_IT_IS = np.ones(1, np.float32)
+
+
+def density_for(moving: Box) -> int:
+    """Samples to a pixel for a photo of which the part `moving` is redrawn in every frame: 1 or 2."""
+    return 2 if moving.width * moving.height <= _LARGEST_REFINED else 1
+
+
+class Photo:
+    """An image drawn bilinearly, from twice its own density where that is affordable.
+
+    Plain bilinear drawing blurs by how far a pixel moved: a head that sways turns soft and sharp again. Of
+    the refined photo every second sample is a pixel of its own, so an unmoved pixel stays exact; the samples
+    between are made once, by cubic interpolation. Cubic drawing in every frame would take seven times as
+    long.
+    """
+
+    def __init__(self, image: Pixels, density: int) -> None:
+        """Refine `image` [H, W, 3] to `density` (1 or 2) samples a pixel."""
+        # Four channels are drawn in less than half the time of three.
+        pixels = np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2RGBA), np.uint8)
+        self.density = density
+        self._samples = pixels if density == 1 else _refined(pixels)
+
+    def draw(self, positions: NDArray[np.float32]) -> Pixels:
+        """RGBA [h, w, 4] at positions [h, w, 2] (x, y), in samples; the photo's border goes on outside."""
+        return sample(self._samples, positions)
+
+
+def _refined(pixels: Pixels) -> Pixels:
+    rows, columns = pixels.shape[:2]
+    samples = np.empty((2 * rows, 2 * columns, 4), np.uint8)
+    samples[::2, ::2] = pixels
+    samples[::2, 1::2] = _filtered(pixels, _HALF_WAY, _AS_IT_IS)
+    samples[1::2] = _filtered(samples[::2], _AS_IT_IS, _HALF_WAY)
+    return samples
+
+
+def _filtered(pixels: Pixels, along: NDArray[np.float32], down: NDArray[np.float32]) -> Pixels:
+    """Correlation with two kernels; one of four taps is centred half a sample ahead."""
+    anchor = ((len(along) - 1) // 2, (len(down) - 1) // 2)
+    contiguous = np.ascontiguousarray(pixels)
+    filtered = cv2.sepFilter2D(contiguous, -1, along, down, anchor=anchor, borderType=cv2.BORDER_REPLICATE)
+    return np.asarray(filtered, np.uint8)

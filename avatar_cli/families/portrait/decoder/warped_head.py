@@ -1,0 +1,31 @@
+"""One frame's head before its eyes and mouth are drawn."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.families.portrait.decoder.grid import Box
+from avatar_cli.families.portrait.decoder.photo import Photo
+from avatar_cli.families.portrait.geometry import Pose
+
+
+@dataclass(frozen=True)
+class WarpedHead:
+    """The head carried by the common field.
+
+    Attributes:
+        photo: What it was drawn from.
+        picture: uint8 [h, w, 4]; eyes and mouth draw into it.
+        box: Where it lies on the canvas.
+        displacement: float32, the common field at its own nodes, px.
+        source: float32 [h, w, 2], canvas position from which every pixel was taken, in samples.
+        pose: The frame's pose.
+    """
+
+    photo: Photo
+    picture: NDArray[np.uint8]
+    box: Box
+    displacement: NDArray[np.float32]
+    source: NDArray[np.float32]
+    pose: Pose
