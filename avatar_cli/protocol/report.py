@@ -72,7 +72,7 @@ class Report:
 
     output: str
     job: dict[str, Any]  # the job as it was handed over, with the chunk plan, the seed and the threads
-    environment: dict[str, Any]  # the machine and, by rank, versions, device, threads, affinity
+    environment: dict[str, Any]  # versions, the machine, and by rank its device, threads, processors
     ttff: FirstFrame
     speed: Speed
     stages: dict[str, Total]  # work by name

@@ -2,14 +2,12 @@
 
 import importlib
 import os
-import platform
 import sys
 import threading
 import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from avatar_cli import __version__
 from avatar_cli.protocol.errors import AvatarError
 from avatar_cli.protocol.events import EventSink, Failed, Interval, RankStarted, Warned, now
 from avatar_cli.protocol.exit_codes import ExitCode
@@ -106,10 +104,6 @@ def _set_up(job: RenderJob, task: RankTask, local_rank: int, emit: EventSink) ->
             bind_to_gpu(_pci_address(properties))
             emit(Warned("The program numactl is missing, so only processors were pinned beside the GPU."))
     return {
-        "avatar": __version__,
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "numpy": sys.modules["numpy"].__version__,
         "device": device,
         "threads": torch.get_num_threads(),
         "affinity": sorted(os.sched_getaffinity(0)),
