@@ -29,8 +29,8 @@ _THREADS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREAD
 # torch's own log format imports its compiler for the first line: over two seconds in the middle of an error.
 _LOG_FORMAT = {"TORCH_LOGS_FORMAT": "basic"}
 
-_OUTER_TORCHRUN = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
-_OUTER_TORCHRUN_PREFIXES = ("TORCHELASTIC_", "GROUP_", "ROLE_")
+# Under an outer torchrun its switches would apply to ours; RANK and the like are replaced by torchrun itself.
+_OUTER_TORCHRUN = "TORCHELASTIC_"
 
 
 class AgentProcess:
@@ -94,9 +94,5 @@ class AgentProcess:
 
 
 def _environment() -> dict[str, str]:
-    inherited = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in _OUTER_TORCHRUN and not name.startswith(_OUTER_TORCHRUN_PREFIXES)
-    }
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(_OUTER_TORCHRUN)}
     return inherited | _THREADS | _LOG_FORMAT

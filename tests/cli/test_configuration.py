@@ -51,10 +51,17 @@ def test_flags_win_over_assignments_and_those_over_the_file(config):
 
 def test_preview_wins_over_the_file_and_loses_to_words_of_the_command_line(config):
     file = config("picture: {size: 1080p}\ngeneration: {steps: 9}\n")
-    configuration = configure(Request({"steps": "5"}, (), file, preview=True))
+    configuration = configure(Request({"steps": "5"}, ("encoding.preset=fast",), file, preview=True))
+    assert configuration["picture.size"] == "360p"
+    assert configuration["encoding.preset"] == "fast"
+    assert configuration["generation.steps"] == 5
+
+
+def test_preview_is_small_quick_and_of_two_steps():
+    configuration = configure(Request({}, preview=True))
     assert configuration["picture.size"] == "360p"
     assert configuration["encoding.preset"] == "ultrafast"
-    assert configuration["generation.steps"] == 5
+    assert configuration["generation.steps"] == 2
 
 
 def test_dotted_and_nested_keys_mean_the_same(config):

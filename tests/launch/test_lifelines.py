@@ -20,7 +20,7 @@ def plays(path):
     return result.returncode == 0 and result.stderr == ""
 
 
-@pytest.mark.parametrize("victim", ["parent", "agent", "rank 0", "rank 1", "encoder"])
+@pytest.mark.parametrize("victim", ["parent", "agent", "parent and agent", "rank 0", "rank 1", "encoder"])
 def test_nothing_is_left_after_a_kill(start, victim):
     job = start("--nproc", "2", "--quiet", **ENDLESS)
     family = job.wait_for_frames()
@@ -29,13 +29,17 @@ def test_nothing_is_left_after_a_kill(start, victim):
             job.process.kill()
         case "agent":
             job.agent().kill()
+        case "parent and agent":
+            agent = job.agent()
+            job.process.kill()
+            agent.kill()
         case "rank 0" | "rank 1":
             job.ranks()[int(victim[-1])].kill()
         case "encoder":
             job.encoder().kill()
     assert job.left(family, FEW_SECONDS) == []
     code, _, err = job.end()
-    if victim == "parent":
+    if victim.startswith("parent"):
         assert code == -signal.SIGKILL
     else:
         assert code == 5

@@ -16,7 +16,7 @@ def test_a_job_makes_a_video_and_one_line(start):
 
 def test_two_ranks_meet_whatever_an_outer_torchrun_left_in_the_environment(start):
     outer = {"RANK": "3", "WORLD_SIZE": "8", "LOCAL_RANK": "3", "MASTER_ADDR": "nowhere", "MASTER_PORT": "1"}
-    outer["TORCHELASTIC_RUN_ID"] = "outer"
+    outer |= {"TORCHELASTIC_ENABLE_FILE_TIMER": "1", "TORCHELASTIC_TIMER_FILE": "/nowhere/timer"}
     code, out, err = start("--nproc", "2", environment=outer, event="wait for peer").end()
     assert code == 0, err
     assert "60 frames" in out

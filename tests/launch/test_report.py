@@ -26,7 +26,7 @@ def report():
         builder = ReportBuilder(JOB, STARTED, MemorySampler(0))
         for event in events:
             builder.event(event)
-        return builder.report()
+        return builder.report(events[-1])
 
     return build
 
