@@ -43,15 +43,15 @@ from avatar_cli.runtime.weights import save_checkpoint
 COPIES = {"flite": 1, "espeak": 1, "kokoro": 3, "recorded": 4}
 CLIP_COPIES = 10
 IDENTITIES = 400
-MOTION_RECORDINGS = 900
+MOTION_RECORDINGS = 1400
 FILMED_SHARE = 0.08
 SEED = 1
 # First what is plentiful and exact, then with the voices that sound like people. Shares of the batches.
 ENCODER_FIRST = Schedule(steps=1500, rate=2e-3)
 FIRST_SHARES = {"robotic": 0.70, "recorded": 0.25, "filmed": 0.05}
-ENCODER_SECOND = Schedule(steps=900, rate=1e-3, weight_decay=0.02)
-SECOND_SHARES = {"generated": 0.53, "recorded": 0.37, "filmed": 0.10}
-MOTION_SCHEDULE = Schedule(steps=3000, rate=1.5e-3)
+ENCODER_SECOND = Schedule(steps=2200, rate=1.2e-3, weight_decay=0.02)
+SECOND_SHARES = {"generated": 0.62, "recorded": 0.32, "filmed": 0.06}
+MOTION_SCHEDULE = Schedule(steps=6000, rate=1.5e-3)
 
 
 @dataclass
