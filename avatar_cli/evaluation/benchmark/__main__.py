@@ -50,11 +50,14 @@ def main(arguments: list[str] | None = None) -> int:
     print(full_text(results))
     if options.json:
         options.json.write_text(to_json(results), encoding="utf-8")
+    if set(chosen) != set(measured):
+        bench.say("Documents are left as they are, since not everything could be measured.")
+        return 1
     if options.write:
         replace_measured(options.write, full_text(results))
     if options.write_brief:
         replace_measured(options.write_brief, brief_text(results))
-    return 0 if set(chosen) == set(measured) else 1
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
