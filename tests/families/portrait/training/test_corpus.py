@@ -23,6 +23,13 @@ def test_example_has_four_mels_to_a_frame_and_pauses_around():
     assert example.units[2].end <= example.frames / 25 + 1e-9
 
 
+def test_sound_times_stay_with_the_sound():
+    for seed in range(4):
+        (example,) = examples_of([utterance()], 1, np.random.default_rng(seed))
+        onset = int((example.level_db > -20).argmax())
+        assert abs(onset - example.units[1].start * 25) < 2
+
+
 def test_copies_differ_and_a_seed_repeats_them():
     first, second = examples_of([utterance()], 2, np.random.default_rng(1))
     assert first.mels.shape != second.mels.shape or not np.array_equal(first.mels, second.mels)
