@@ -35,14 +35,14 @@ def run(job: RenderJob, emit: EventSink, stop: threading.Event) -> None:
         # Batch mode reads the whole recording before the first frame is published, so the sound of the video
         # comes from a second decode instead of being kept in memory meanwhile.
         shared = publishes and job.generation.mode is Mode.STREAMING
-        speech = resources.enter_context(
-            closing(SpeechSource(Path(job.speech), job.picture.fps, keep_sound=shared))
-        )
         publisher = None
-        if publishes:
-            sound = speech if shared else SpeechSource(Path(job.speech), job.picture.fps)
-            publisher = _open_publisher(job, resources.enter_context(closing(sound)), emit)
-            resources.callback(publisher.abandon)
+        with interval(emit, "open", rank=rank):
+            speech = SpeechSource(Path(job.speech), job.picture.fps, keep_sound=shared)
+            resources.enter_context(closing(speech))
+            if publishes:
+                sound = speech if shared else SpeechSource(Path(job.speech), job.picture.fps)
+                publisher = _open_publisher(job, resources.enter_context(closing(sound)), emit)
+                resources.callback(publisher.abandon)
         pipeline = _prepare(job, speech, emit, stop, rank)
         pipeline.run(publisher, job.generation.mode)
         for warning in speech.warnings if publishes else ():
