@@ -15,8 +15,6 @@ from avatar_cli.families.portrait.latents import CHANNELS, MOUTH, MOUTH_SLICE, P
 
 CONTEXT_FRAMES = 1  # that `shape_mouth` needs on either side
 
-# Averaging over what speech leaves open makes predicted motion smaller than motion is.
-MOUTH_GAIN = 1.15
 _CLOSURE_GAIN = 4.0  # a unit needs only this part of the probability to have its way
 _LIPS = tuple(UNITS.index(unit) for unit in ("P", "B", "M"))
 _LIP_AND_TEETH = tuple(UNITS.index(unit) for unit in ("F", "V"))
@@ -62,9 +60,8 @@ def shape_mouth(latents: Tensor, audio: AudioTokens, mels: Tensor) -> Tensor:
     Returns:
         [n, 21] with other mouth channels.
     """
-    mouth = latents[:, MOUTH_SLICE] * MOUTH_GAIN
     probability = audio.units[0].softmax(dim=-1)
-    mouth = _close_for_pauses(mouth, probability)
+    mouth = _close_for_pauses(latents[:, MOUTH_SLICE], probability)
     mouth = _lip_to_teeth(mouth, _insisting(probability, _LIP_AND_TEETH))
     mouth = _lips_together(mouth, _insisting(probability, _LIPS))
     mouth = mouth * _sounding(mels)[:, None]
