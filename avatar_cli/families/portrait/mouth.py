@@ -15,7 +15,7 @@ from avatar_cli.families.portrait.latents import CHANNELS, MOUTH, MOUTH_SLICE, P
 
 CONTEXT_FRAMES = 1  # that `shape_mouth` needs on either side
 
-_CLOSURE_GAIN = 4.0  # a unit needs only this part of the probability to have its way
+_CLOSURE_GAIN = 3.0  # a unit needs only this part of the probability to have its way
 _LIPS = tuple(UNITS.index(unit) for unit in ("P", "B", "M"))
 _LIP_AND_TEETH = tuple(UNITS.index(unit) for unit in ("F", "V"))
 _PAUSE = UNITS.index("SIL")
