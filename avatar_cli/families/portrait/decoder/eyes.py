@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.decoder.face_frame import SKIN_POINTS, FaceFrame
 from avatar_cli.families.portrait.decoder.grid import FieldGrid
-from avatar_cli.families.portrait.decoder.masks import Mask, blend, polygon_mask, soften
+from avatar_cli.families.portrait.decoder.masks import Ellipse, Mask, blend, polygon_mask, soften
 from avatar_cli.families.portrait.decoder.photo import Photo
 from avatar_cli.families.portrait.decoder.sampling import sample
-from avatar_cli.families.portrait.decoder.slit import Placement, SlitPatch, SlitShape
+from avatar_cli.families.portrait.decoder.slit import SlitPatch, SlitShape
 from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline, natural_cubic_operator
 from avatar_cli.families.portrait.decoder.warped_head import WarpedHead
 from avatar_cli.families.portrait.landmarks import Eye
@@ -59,6 +59,25 @@ class EyeMotion:
         return self.gaze_x != 0.0 or self.gaze_y != 0.0
 
 
+@dataclass(frozen=True)
+class _Lids:
+    """Lid lines of one frame on the canvas.
+
+    Attributes:
+        upper: float64 [41, 2], edge of the upper lid, px.
+        lower: float64 [41, 2], edge of the lower lid; where the lids cross, that of the upper one.
+        along: float64 [2], unit vector from the left corner to the right one.
+        opening: px in the middle; negative where the lids cross.
+        travelled: float64 [2], mean displacement from the photo, px.
+    """
+
+    upper: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    along: NDArray[np.float64]
+    opening: float
+    travelled: NDArray[np.float64]
+
+
 class EyeRegion:
     """Draws one eye over the warped head.
 
@@ -89,69 +108,55 @@ class EyeRegion:
         """Draw into `head.picture`."""
         if not motion.moves_lids and not motion.turns:
             return
-        patch = self._patch
         amount = np.array([motion.blink, motion.blink**2, motion.squint], np.float32)
-        upper, lower = self._lids(head, amount)
-        placement = patch.place(
-            (upper.mean(axis=0) + lower.mean(axis=0) - self._upper.mean(axis=0) - self._lower.mean(axis=0))
-            / 2
-        )
-        along = (upper[-1] - upper[0]) / np.linalg.norm(upper[-1] - upper[0])
-        down = np.array([-along[1], along[0]])
-        upper_curve, lower_curve = LID_CURVE @ upper, LID_CURVE @ lower
-        gaps = (lower_curve - upper_curve) @ down
-        lower_curve = np.where((gaps < 0)[:, None], upper_curve, lower_curve)
-        opening = float(gaps[_CURVE_MIDDLE].max())
-        eyeball = None
-        if opening >= _FIRST_OPENING:
-            eyeball = self._eyeball(head, motion, (upper_curve, lower_curve))
+        lids = self._lids(head, amount)
+        eyeball = self._eyeball(head, motion, lids) if lids.opening >= _FIRST_OPENING else None
         if motion.moves_lids:
-            self._draw_lids(head, amount, placement, (upper_curve, lower_curve, along))
+            self._draw_lids(head, amount, lids)
         if eyeball is not None:
             region, picture, mask = eyeball
             region[...] = blend(region, picture, mask)
 
-    def _lids(
-        self, head: WarpedHead, amount: NDArray[np.float32]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Both lid lines [9, 2] on the canvas: carried by the common field, then closed."""
+    def _lids(self, head: WarpedHead, amount: NDArray[np.float32]) -> _Lids:
+        """Both lid lines: carried by the common field, then closed."""
         resting = np.concatenate([self._upper, self._lower])
         carried = resting + sample(head.displacement, self._head_grid.index_of(resting)[None])[0]
         motion = np.concatenate([self._upper_motion, self._lower_motion])
         lids = carried + np.einsum("nbc,b->nc", motion, amount) @ (head.pose.scale * head.pose.rotation[:2].T)
-        return lids[:_LID_POINTS], lids[_LID_POINTS:]
+        corners = lids[_LID_POINTS - 1] - lids[0]
+        along = corners / np.linalg.norm(corners)
+        upper, lower = LID_CURVE @ lids[:_LID_POINTS], LID_CURVE @ lids[_LID_POINTS:]
+        gaps = (lower - upper) @ np.array([-along[1], along[0]])
+        return _Lids(
+            upper=upper,
+            lower=np.where((gaps < 0)[:, None], upper, lower),
+            along=along,
+            opening=float(gaps[_CURVE_MIDDLE].max()),
+            travelled=(lids - resting).mean(axis=0),
+        )
 
-    def _draw_lids(
-        self,
-        head: WarpedHead,
-        amount: NDArray[np.float32],
-        placement: Placement,
-        lids: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
-    ) -> None:
+    def _draw_lids(self, head: WarpedHead, amount: NDArray[np.float32], lids: _Lids) -> None:
         patch = self._patch
-        upper_curve, lower_curve, along = lids
+        placement = patch.place(lids.travelled)
         common = patch.common(head.displacement)
         to_pixels = (head.pose.scale * head.pose.rotation[:2].T).astype(np.float32)
         upper_field, lower_field = (
             np.asarray(common + (amount @ field).reshape(*common.shape[:2], 3) @ to_pixels, np.float32)
             for field in self._fields
         )
-        origin = placement.box.origin
         blur = max(0.5, _SEAM_BLUR * self._face.eye_distance)
-        lower_mask = patch.below(lower_curve - origin, along, blur)
+        lower_mask = patch.below(lids.lower - placement.box.origin, lids.along, blur)
         picture = patch.picture(head.photo, (upper_field, lower_field), placement, lower_mask)
-        middle = (upper_curve.mean(axis=0) + lower_curve.mean(axis=0)) / 2 - origin
-        degrees = float(np.degrees(np.arctan2(along[1], along[0])))
-        patch.paste(head.picture, head.box, picture, placement, (middle, patch.shape.radii, degrees))
+        middle = (lids.upper.mean(axis=0) + lids.lower.mean(axis=0)) / 2
+        degrees = float(np.degrees(np.arctan2(lids.along[1], lids.along[0])))
+        ellipse = Ellipse(middle, patch.shape.radii, degrees)
+        patch.paste(head.picture, head.box, picture, placement, ellipse)
 
     def _eyeball(
-        self,
-        head: WarpedHead,
-        motion: EyeMotion,
-        lids: tuple[NDArray[np.float64], NDArray[np.float64]],
+        self, head: WarpedHead, motion: EyeMotion, lids: _Lids
     ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], Mask] | None:
         """Region of the head's picture, what is to be seen there, and the mask of the opening."""
-        outline = np.concatenate([lids[0], lids[1][::-1]]) - head.box.origin
+        outline = np.concatenate([lids.upper, lids.lower[::-1]]) - head.box.origin
         left, top = np.maximum(np.floor(outline.min(axis=0)).astype(int) - 4, 0)
         right, bottom = np.minimum(
             np.ceil(outline.max(axis=0)).astype(int) + 4, [head.box.width, head.box.height]
@@ -165,7 +170,7 @@ class EyeRegion:
         mask = np.asarray(cv2.erode(mask, np.ones((3, 3), np.uint8)), np.uint8)
         mask = soften(mask, max(0.6, _EDGE_BLUR * unit))
         picture = region.copy() if not motion.turns else self._turned(head.photo, head.source[inside], motion)
-        closed = self._open - float(np.linalg.norm(lids[0][20] - lids[1][20]))
+        closed = self._open - float(np.linalg.norm(lids.upper[20] - lids.lower[20]))
         if motion.blink > 0 and closed > 0.02 * unit:
             shade = _LID_SHADOW * min(1.0, closed / (0.12 * unit))
             light = soften(mask, max(1.0, 0.03 * unit)).astype(np.float32) * np.float32(1 / 255)

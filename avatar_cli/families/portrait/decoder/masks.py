@@ -1,6 +1,7 @@
 """Anti-aliased 8-bit masks and the blend that leaves equal pixels untouched."""
 
 import math
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -22,15 +23,25 @@ def polygon_mask(polygon: NDArray[np.floating], height: int, width: int, blur: f
     return soften(mask, blur)
 
 
-def ellipse_mask(
-    centre: NDArray[np.floating], radii: tuple[float, float], degrees: float, height: int, width: int
-) -> Mask:
-    """255 inside an ellipse turned by `degrees` (clockwise in the image)."""
-    mask = np.zeros((height, width), np.uint8)
-    x, y = np.round(np.asarray(centre) * _SUBPIXEL).astype(int)
-    axes = (round(radii[0] * _SUBPIXEL), round(radii[1] * _SUBPIXEL))
-    cv2.ellipse(mask, (int(x), int(y)), axes, degrees, 0, 360, 255, -1, cv2.LINE_AA, _SUBPIXEL_BITS)
-    return mask
+@dataclass(frozen=True)
+class Ellipse:
+    """A filled ellipse: centre and half axes in px, turned by `degrees` (clockwise in the image)."""
+
+    centre: NDArray[np.floating]
+    radii: tuple[float, float]
+    degrees: float
+
+    def mask(self, height: int, width: int) -> Mask:
+        """255 inside."""
+        mask = np.zeros((height, width), np.uint8)
+        x, y = np.round(np.asarray(self.centre) * _SUBPIXEL).astype(int)
+        axes = (round(self.radii[0] * _SUBPIXEL), round(self.radii[1] * _SUBPIXEL))
+        cv2.ellipse(mask, (int(x), int(y)), axes, self.degrees, 0, 360, 255, -1, cv2.LINE_AA, _SUBPIXEL_BITS)
+        return mask
+
+    def moved(self, offset: NDArray[np.floating]) -> "Ellipse":
+        """The same ellipse elsewhere."""
+        return Ellipse(self.centre + offset, self.radii, self.degrees)
 
 
 def soften(mask: Mask, blur: float) -> Mask:

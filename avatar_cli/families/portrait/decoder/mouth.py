@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from avatar_cli.families.portrait.decoder.face_frame import SKIN_POINTS, FaceFrame
 from avatar_cli.families.portrait.decoder.grid import Box, FieldGrid
 from avatar_cli.families.portrait.decoder.lips import LIP_CURVE
-from avatar_cli.families.portrait.decoder.masks import blend, soften
+from avatar_cli.families.portrait.decoder.masks import Ellipse, blend, soften
 from avatar_cli.families.portrait.decoder.mouth_interior import MouthInterior, Opening
 from avatar_cli.families.portrait.decoder.slit import SlitPatch, SlitShape
 from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline, smoothstep
@@ -57,21 +57,20 @@ class Mouth:
         placement = patch.place(moved[_UPPER + _LOWER].mean(axis=0))
         upper = LIP_CURVE @ (face.points[_UPPER] + moved[_UPPER])
         lower = LIP_CURVE @ (face.points[_LOWER] + moved[_LOWER])
-        origin = placement.box.origin
         corners = upper[-1] - upper[0]
         length = float(np.linalg.norm(corners))
         along = corners / length
         blur = max(0.5, _SEAM_BLUR * face.eye_distance)
-        lower_mask = patch.below((upper + lower) / 2 - origin, along, blur)
+        lower_mask = patch.below((upper + lower) / 2 - placement.box.origin, along, blur)
         picture = patch.picture(head.photo, (upper_field, lower_field), placement, lower_mask)
         opening = _opening(upper, lower, placement.box, face.eye_distance)
         if opening.widest > _FIRST_OPENING:
             self._draw_interior(picture, placement.box, mesh, head.pose, opening)
-        middle = (upper.mean(axis=0) + lower.mean(axis=0)) / 2 - origin
+        middle = (upper.mean(axis=0) + lower.mean(axis=0)) / 2
         grown = max(0.97, 1.03 * length / patch.shape.length)
         radii = (patch.shape.radii[0] * grown, patch.shape.radii[1] * grown)
         degrees = float(np.degrees(np.arctan2(along[1], along[0])))
-        patch.paste(head.picture, head.box, picture, placement, (middle, radii, degrees))
+        patch.paste(head.picture, head.box, picture, placement, Ellipse(middle, radii, degrees))
 
     def _draw_interior(
         self,

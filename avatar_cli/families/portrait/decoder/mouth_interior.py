@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.grid import Box
 from avatar_cli.families.portrait.decoder.lips import LIP_CURVE
-from avatar_cli.families.portrait.decoder.masks import Mask, blend, ellipse_mask, polygon_mask, soften
+from avatar_cli.families.portrait.decoder.masks import Ellipse, Mask, blend, polygon_mask, soften
 from avatar_cli.families.portrait.decoder.sampling import warp_affine, with_alpha
 from avatar_cli.families.portrait.decoder.spline import smoothstep
 from avatar_cli.families.portrait.decoder.teeth import ToothRow, lower_row, tooth_colour, upper_row
@@ -108,7 +108,7 @@ class MouthInterior:
         unit = self._size * pose.scale
         degrees = float(np.degrees(np.arctan2(pose.rotation[1, 0], pose.rotation[0, 0])))
         centre = pose.to_pixels(at)[:2] - box.origin
-        mask = ellipse_mask(centre, (0.20 * unit, 0.105 * unit), degrees, box.height, box.width)
+        mask = Ellipse(centre, (0.20 * unit, 0.105 * unit), degrees).mask(box.height, box.width)
         return blend(picture, _plain(self._tongue, box), soften(mask, max(1.0, 0.03 * pose.scale)))
 
     def _with_own(

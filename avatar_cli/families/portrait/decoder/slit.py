@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.decoder.grid import Box, FieldGrid
 from avatar_cli.families.portrait.decoder.inversion import invert_displacement
-from avatar_cli.families.portrait.decoder.masks import Mask, blend, ellipse_mask, polygon_mask
+from avatar_cli.families.portrait.decoder.masks import Ellipse, Mask, blend, polygon_mask
 from avatar_cli.families.portrait.decoder.photo import Photo
 from avatar_cli.families.portrait.decoder.sampling import sample
 from avatar_cli.families.portrait.decoder.spline import smoothstep
@@ -111,9 +111,7 @@ class SlitPatch:
     ) -> NDArray[np.uint8]:
         """Draw the photo through the upper and lower forward fields, px; uint8 [h, w, 4].
 
-        The lower sheet is seen where `lower_mask` is 255.
-
-        Only the rows in which a sheet is seen are drawn from it.
+        The lower sheet is seen where `lower_mask` is 255. Of each sheet only the rows that are seen are drawn.
         """
         shift = placement.shift.astype(np.float32)
         rows = len(lower_mask)
@@ -148,17 +146,16 @@ class SlitPatch:
         target_box: Box,
         picture: NDArray[np.uint8],
         placement: Placement,
-        ellipse: tuple[NDArray[np.floating], tuple[float, float], float],
+        ellipse: Ellipse,
     ) -> None:
-        """Blend the picture into `target` inside an ellipse (centre in patch px, radii, degrees).
+        """Blend the picture into `target` inside an ellipse given in canvas px.
 
         Outside it both sheets equal the common field. Whole boxes must not be pasted: those of the two eyes
         overlap, and one eye would undo the other's blink.
         """
-        centre, radii, degrees = ellipse
         box = placement.box
-        reach = max(radii) + _FEATHER
-        x, y = centre + box.origin
+        reach = max(ellipse.radii) + _FEATHER
+        x, y = ellipse.centre
         left = max(box.left, target_box.left, int(x - reach))
         top = max(box.top, target_box.top, int(y - reach))
         right = min(box.right, target_box.right, int(x + reach) + 1)
@@ -166,9 +163,7 @@ class SlitPatch:
         if left >= right or top >= bottom:
             return
         inside = (slice(top - box.top, bottom - box.top), slice(left - box.left, right - box.left))
-        mask = ellipse_mask(
-            centre - [left - box.left, top - box.top], radii, degrees, bottom - top, right - left
-        )
+        mask = ellipse.moved(np.array([-left, -top])).mask(bottom - top, right - left)
         mask = np.asarray(cv2.blur(mask, (_FEATHER, _FEATHER)), np.uint8)
         region = target[
             top - target_box.top : bottom - target_box.top, left - target_box.left : right - target_box.left
