@@ -93,9 +93,8 @@ def _chunk(
     """Latents of one chunk before and after `shape_mouth`, [n, 21] each."""
     seen = [span for span in (chunk.prefix, chunk.span, chunk.suffix) if span is not None]
     index = torch.tensor([frame for span in seen for frame in range(span.start, span.stop)])
-    mask = torch.tensor([float(span is not chunk.span) for span in seen for _ in range(len(span))])[
-        None, :, None
-    ]
+    given = [float(span is not chunk.span) for span in seen for _ in range(len(span))]
+    mask = torch.tensor(given)[None, :, None]
     window, encoded = _tokens(networks, mels, chunk)
     audio = AudioTokens(*(part[:, index - window.start] for part in encoded))
     clean = networks.motion.normalise(sampled[index])[None]
@@ -108,10 +107,10 @@ def _chunk(
     x = euler_sample(velocity, noise * noise_scale(), uniform_schedule(STEPS), clean, mask)
     own = len(chunk.prefix or ())
     latents = networks.motion.denormalise(x[0])[own : own + len(chunk.span)]
-    if chunk.kind is ChunkKind.I:
-        assert chunk.prefix is not None and chunk.suffix is not None
-        before = sampled[chunk.prefix.start : chunk.prefix.stop]
-        latents = relax_seams(latents, before, sampled[chunk.suffix.start : chunk.suffix.stop])
+    beside = chunk.kind is ChunkKind.I  # N chunks begin after a gap
+    before = sampled[chunk.prefix.start : chunk.prefix.stop] if chunk.prefix and beside else None
+    after = sampled[chunk.suffix.start : chunk.suffix.stop] if chunk.suffix else None
+    latents = relax_seams(latents, before, after)
     first = chunk.span.start - CONTEXT_FRAMES - window.start
     around = slice(first, first + len(chunk.span) + 2 * CONTEXT_FRAMES)
     near = AudioTokens(*(part[:, around] for part in encoded))
@@ -123,7 +122,7 @@ def _chunk(
 def _tokens(networks: Networks, mels: Tensor, chunk: Chunk) -> tuple[range, AudioTokens]:
     """Encoder outputs of the chunk's window and the frames around it."""
     window = range(chunk.window.start - CONTEXT_FRAMES, chunk.window.stop + CONTEXT_FRAMES)
-    start = window.start  # mels begin LEFT_CONTEXT_FRAMES before frame 0
+    start = window.start  # `mels` begin LEFT_CONTEXT_FRAMES before frame 0
     stop = window.stop + LEFT_CONTEXT_FRAMES + LOOK_AHEAD_FRAMES
     piece = mels[:, MELS_PER_FRAME * max(start, 0) : MELS_PER_FRAME * stop]
     if start < 0:

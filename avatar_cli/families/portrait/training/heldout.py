@@ -1,9 +1,8 @@
-"""`python -m avatar_cli.families.portrait.training.heldout`: judge the networks on clips that training never
-saw.
+"""`python -m avatar_cli.families.portrait.training.heldout`: judge the networks on clips never trained on.
 
-The opening of the mouth is compared with that of the real person: correlation at the best lag within two
-frames, for the clip's own sound and for the sound of another clip; then what silence, noise and music do to
-the mouth.
+The opening of the mouth is compared with that of the real person over the frames in which the person speaks:
+correlation at the best lag within two frames, and at that lag with the mouths of all other people. Then what
+silence, noise and music do to the mouth.
 """
 
 import argparse
@@ -12,11 +11,15 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from avatar_cli.evaluation.correlation import best_match, correlation
+from avatar_cli.evaluation.speech_frames import speech_mask
+from avatar_cli.families.portrait.audio_features import SAMPLE_RATE
 from avatar_cli.families.portrait.latents import MOUTH
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
 from avatar_cli.families.portrait.tokens import reference_tokens
@@ -31,18 +34,28 @@ from avatar_cli.families.portrait.training.generation import (
 )
 from avatar_cli.families.portrait.training.split import HELDOUT_CLIPS, SOUND_LAG_FRAMES
 
-FPS = 25
+FPS = Fraction(25)
 SAMPLES_PER_FRAME = 640
-LARGEST_LAG = 2
 GAP, WIDTH, JAW = (MOUTH.index(name) for name in ("gap", "width", "jaw_drop"))
 
 
 @dataclass(frozen=True)
+class Take:
+    """A clip and what the networks made of its sound; frames in which `spoken` bool [n] is true count."""
+
+    clip: TrackedClip
+    made: np.ndarray  # [n, 21]
+    expected: np.ndarray  # [n, 9], the audio encoder's mean
+    spoken: np.ndarray
+
+
+@dataclass(frozen=True)
 class ClipScore:
-    """One clip: correlations with the real mouth; `swapped` with the sound of the next clip."""
+    """Correlations with the real mouth, and with the mean of all other people's at the same lag."""
 
     name: str
     gap: float
+    gap_at_lag_0: float
     lag: int
     width: float
     jaw: float
@@ -53,54 +66,48 @@ class ClipScore:
 
 def in_time(samples: np.ndarray, lag_frames: int, frames: int) -> np.ndarray:
     """Sound of `frames` video frames, moved so that it meets the picture; lag > 0: the sound comes late."""
-    shifted = np.roll(samples, -lag_frames * SAMPLES_PER_FRAME)
-    if lag_frames > 0:
-        shifted[-lag_frames * SAMPLES_PER_FRAME :] = 0
-    elif lag_frames < 0:
-        shifted[: -lag_frames * SAMPLES_PER_FRAME] = 0
+    start = lag_frames * SAMPLES_PER_FRAME
+    before = np.zeros(max(0, -start), np.float32)
+    moved = np.concatenate([before, samples[max(0, start) :], np.zeros(abs(start), np.float32)])
     wanted = frames * SAMPLES_PER_FRAME
-    return np.pad(shifted, (0, max(0, wanted - len(shifted))))[:wanted].astype(np.float32)
+    return np.pad(moved, (0, max(0, wanted - len(moved))))[:wanted].astype(np.float32)
 
 
-def best_correlation(real: np.ndarray, made: np.ndarray) -> tuple[float, int]:
-    """Highest correlation of two tracks over lags within two frames, and that lag (made later: positive)."""
-    scores = {}
-    for lag in range(-LARGEST_LAG, LARGEST_LAG + 1):
-        first, second = (
-            (real, made) if lag == 0 else (real[:-lag], made[lag:]) if lag > 0 else (real[-lag:], made[:lag])
-        )
-        scores[lag] = float(np.corrcoef(first, second)[0, 1]) if second.std() > 0 else 0.0
-    lag = max(scores, key=lambda key: scores[key])
-    return scores[lag], lag
+def take_of(networks: Networks, clip: TrackedClip, shape: np.ndarray) -> Take:
+    """Let the person of a clip speak the clip's sound."""
+    frames = len(clip.latents)
+    sound = in_time(clip.audio, SOUND_LAG_FRAMES.get(clip.name, 0), frames)
+    tokens = torch.from_numpy(reference_tokens(clip.still, clip.still_landmarks, shape))[None]
+    spoken = speech_mask(sound, SAMPLE_RATE, FPS, frames)
+    return Take(clip, perform(networks, sound, Performance(tokens)), expected_mouth(networks, sound), spoken)
 
 
-def score_clips(networks: Networks, clips: Sequence[TrackedClip]) -> list[ClipScore]:
-    """Score every clip."""
-    shape = load_motion_basis().shape
-    sounds = [in_time(clip.audio, SOUND_LAG_FRAMES.get(clip.name, 0), len(clip.latents)) for clip in clips]
-    scores = []
-    for index, clip in enumerate(clips):
-        tokens = torch.from_numpy(reference_tokens(clip.still, clip.still_landmarks, shape))[None]
-        performance = Performance(tokens)
-        made = perform(networks, sounds[index], performance)
-        other = np.resize(sounds[(index + 1) % len(sounds)], len(sounds[index]))
-        swapped = perform(networks, other, performance)
-        real = clip.latents
-        gap, lag = best_correlation(real[:, GAP], made[:, GAP])
-        mean = expected_mouth(networks, sounds[index])[: len(real)]
-        scores.append(
-            ClipScore(
-                name=clip.name,
-                gap=gap,
-                lag=lag,
-                width=best_correlation(real[:, WIDTH], made[:, WIDTH])[0],
-                jaw=best_correlation(real[:, JAW], made[:, JAW])[0],
-                swapped=best_correlation(real[:, GAP], swapped[:, GAP])[0],
-                encoder_gap=best_correlation(real[:, GAP], mean[:, GAP])[0],
-                spread=float(made[:, GAP].std() / real[:, GAP].std()),
-            )
-        )
-    return scores
+def score(take: Take, others: Sequence[Take]) -> ClipScore:
+    """Score one take; `others` are those of other clips."""
+    real, spoken = take.clip.latents, take.spoken
+    gap = best_match(take.made[:, GAP], real[:, GAP], spoken)
+    swapped = []
+    for other in others:
+        length = min(len(spoken), len(other.spoken))
+        both = spoken[:length] & other.spoken[:length]
+        swapped.append(correlation(take.made[:length, GAP], other.clip.latents[:length, GAP], both, gap.lag))
+    return ClipScore(
+        name=take.clip.name,
+        gap=gap.correlation,
+        gap_at_lag_0=correlation(take.made[:, GAP], real[:, GAP], spoken),
+        lag=gap.lag,
+        width=best_match(take.made[:, WIDTH], real[:, WIDTH], spoken).correlation,
+        jaw=best_match(take.made[:, JAW], real[:, JAW], spoken).correlation,
+        swapped=float(np.mean(swapped)) if swapped else 0.0,
+        encoder_gap=best_match(take.expected[:, GAP], real[:, GAP], spoken).correlation,
+        spread=float(take.made[spoken, GAP].std() / real[spoken, GAP].std()),
+    )
+
+
+def scores_of(networks: Networks, clips: Sequence[TrackedClip], shape: np.ndarray) -> list[ClipScore]:
+    """Score every clip against itself and all others."""
+    takes = [take_of(networks, clip, shape) for clip in clips]
+    return [score(take, [other for other in takes if other is not take]) for take in takes]
 
 
 def stillness(networks: Networks, reference: torch.Tensor, media: Path) -> dict[str, float]:
@@ -133,22 +140,22 @@ def main() -> int:
         return 4
     torch.set_num_threads(1)
     networks = load_networks(arguments.weights)
-    clips = load_clips(Path(media), arguments.clips, arguments.cache / "tracks", load_motion_basis().shape)
-    scores = score_clips(networks, clips)
-    first = torch.from_numpy(
-        reference_tokens(clips[0].still, clips[0].still_landmarks, load_motion_basis().shape)
-    )
-    means = {
-        name: round(float(np.mean([getattr(score, name) for score in scores])), 3)
-        for name in ("gap", "width", "jaw", "swapped", "encoder_gap", "spread")
-    }
+    shape = load_motion_basis().shape
+    clips = load_clips(Path(media), arguments.clips, arguments.cache / "tracks", shape)
+    scores = scores_of(networks, clips, shape)
+    tokens = torch.from_numpy(reference_tokens(clips[0].still, clips[0].still_landmarks, shape))[None]
+    names = ("gap", "gap_at_lag_0", "width", "jaw", "swapped", "encoder_gap", "spread")
     report = {
-        "clips": [asdict(score) for score in scores],
-        "mean": means,
-        "still": stillness(networks, first[None], Path(media)),
+        "clips": [{key: _rounded(value) for key, value in asdict(clip).items()} for clip in scores],
+        "mean": {name: _rounded(float(np.mean([getattr(clip, name) for clip in scores]))) for name in names},
+        "still": stillness(networks, tokens, Path(media)),
     }
     print(json.dumps(report, indent=1))
     return 0
+
+
+def _rounded(value: str | float) -> str | float:
+    return round(value, 3) if isinstance(value, float) else value
 
 
 if __name__ == "__main__":
