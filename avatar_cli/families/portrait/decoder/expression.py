@@ -8,7 +8,12 @@ from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.decoder.eyes import EyeMotion
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
-from avatar_cli.families.portrait.decoder.head_limits import TURNED, limit_head_motion, soft_limit
+from avatar_cli.families.portrait.decoder.head_limits import (
+    TURNED,
+    limit_head_motion,
+    soft_limit,
+    without_tremor,
+)
 from avatar_cli.families.portrait.decoder.lips import LipSeal, closing_share
 from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
 from avatar_cli.families.portrait.latents import CHANNELS, POSE_SLICE
@@ -21,6 +26,10 @@ _SQUINT = CHANNELS.index("squint")
 
 _MAX_GAZE = 0.5  # iris radii: further, the white drawn beside the iris is missing in the photo
 _MAX_SQUINT = 0.05  # e
+# Less than these is no motion of the eyes: it could not be seen, and eyes at rest need no drawing.
+_STILL_BLINK = 0.02
+_STILL_SQUINT = 0.003  # e
+_STILL_GAZE = 0.02  # iris radii
 _SCREAM = 0.30  # e: the tracker puts the lower lip of such a mouth on the tongue; it cannot be closed
 # The far half of turned lips is foreshortened, and near a profile folded away: it can only hint at speech.
 _PROFILE = math.radians(40)
@@ -71,11 +80,13 @@ class ExpressionLimits:
         closing = closing_share(gap, float(self._rest[_GAP])) if self._can_close else 0.0
         self._seal.apply(moved, closing)
         change = latents.astype(np.float64) - self._rest
+        blink = without_tremor(float(change[_BLINK]), _STILL_BLINK) / (1 - _STILL_BLINK)
+        squint = without_tremor(float(change[_SQUINT]), _STILL_SQUINT)
         eyes = EyeMotion(
-            blink=float(np.clip(change[_BLINK], 0.0, 1.0)),
-            squint=float(np.clip(change[_SQUINT], -_MAX_SQUINT, _MAX_SQUINT)),
-            gaze_x=soft_limit(float(change[_GAZE_X]), _MAX_GAZE),
-            gaze_y=soft_limit(float(change[_GAZE_Y]), _MAX_GAZE),
+            blink=min(max(blink, 0.0), 1.0),
+            squint=min(max(squint, -_MAX_SQUINT), _MAX_SQUINT),
+            gaze_x=soft_limit(without_tremor(float(change[_GAZE_X]), _STILL_GAZE), _MAX_GAZE),
+            gaze_y=soft_limit(without_tremor(float(change[_GAZE_Y]), _STILL_GAZE), _MAX_GAZE),
         )
         return Expression(moved, eyes, limit_head_motion(change[POSE_SLICE], self._face.yaw))
 

@@ -31,3 +31,8 @@ def soft_limit(value: float, limit: float) -> float:
         return value
     room = limit - knee
     return math.copysign(knee + room * math.tanh(excess / room), value)
+
+
+def without_tremor(value: float, still: float) -> float:
+    """`value` brought nearer to zero by `still`: small ones become exactly 0, and nothing jumps."""
+    return math.copysign(max(abs(value) - still, 0.0), value)

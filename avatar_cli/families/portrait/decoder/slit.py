@@ -111,7 +111,7 @@ class SlitPatch:
     ) -> NDArray[np.uint8]:
         """Draw the photo through the upper and lower forward fields, px; uint8 [h, w, 4].
 
-        The lower sheet is seen where `lower_mask` is 255. Of each sheet only the rows that are seen are drawn.
+        The lower sheet is seen where `lower_mask` is 255. Of each sheet only the visible rows are drawn.
         """
         shift = placement.shift.astype(np.float32)
         rows = len(lower_mask)

@@ -5,7 +5,7 @@ import pytest
 from avatar_cli.families.portrait.decoder.bars import picture_between_bars
 from avatar_cli.families.portrait.decoder.glasses import glasses_on_bridge
 from avatar_cli.families.portrait.decoder.grid import Box
-from avatar_cli.families.portrait.decoder.head_limits import limit_head_motion, soft_limit
+from avatar_cli.families.portrait.decoder.head_limits import limit_head_motion, soft_limit, without_tremor
 from avatar_cli.families.portrait.decoder.masks import blend, soften
 from avatar_cli.families.portrait.decoder.photo import Photo, density_for
 
@@ -46,6 +46,13 @@ def test_small_motion_passes_the_limit_unchanged_and_large_motion_never_does():
     values = np.array([soft_limit(x, 0.1) for x in np.linspace(0, 3, 400)])
     assert (np.diff(values) >= 0).all()
     assert values.max() <= 0.1
+
+
+def test_tremor_is_stilled_without_a_jump():
+    assert without_tremor(-0.015, 0.02) == 0.0
+    values = np.array([without_tremor(x, 0.02) for x in np.linspace(-0.1, 0.1, 201)])
+    assert np.diff(values).max() < 0.0011
+    assert values[-1] == pytest.approx(0.08)
 
 
 def test_a_turned_photo_turns_less():
