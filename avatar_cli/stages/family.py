@@ -5,7 +5,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Protocol
 
-from avatar_cli.protocol.events import EventSink
 from avatar_cli.protocol.job import Generation, Picture
 from avatar_cli.runtime.chunks import ChunkPlan, Layout, Tail
 from avatar_cli.runtime.pipeline import Graph
@@ -54,10 +53,3 @@ class Family(Protocol):
         self, conditioning: Conditioning, speech: SpeechTrack, generation: Generation, picture: Picture
     ) -> Graph:
         """The four stages that loop over chunks."""
-
-
-class FamilyLoader(Protocol):
-    """How a family is made on one rank."""
-
-    def __call__(self, generation: Generation, ranks: int, emit: EventSink) -> Family:
-        """Load the weights; sharded where there are several ranks. Raises EnvironmentProblem."""

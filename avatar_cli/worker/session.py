@@ -58,7 +58,7 @@ def _prepare(
     job: RenderJob, speech: SpeechSource, emit: EventSink, stop: threading.Event, rank: int
 ) -> Pipeline:
     with interval(emit, "load", rank=rank):
-        family = load_family(job.generation, job.compute.ranks, emit)
+        family = load_family(job.generation.model, job.compute.ranks, emit)
     with interval(emit, "reference", rank=rank):
         background = parse_colour(job.picture.background or BACKGROUND)
         image = load_image(Path(job.reference), background)

@@ -54,9 +54,9 @@ FACTS = FamilyFacts(
 BARS = "black"  # around a reference that is padded
 
 
-def load(generation: Generation, ranks: int, emit: EventSink) -> "PortraitFamily":
+def load(ranks: int, emit: EventSink) -> "PortraitFamily":
     """Load the weights; with several ranks the two diffusion transformers are sharded over them."""
-    return PortraitFamily(_networks(ranks, emit), generation.steps)
+    return PortraitFamily(_networks(ranks, emit))
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,8 @@ class PortraitFamily:
 
     facts = FACTS
 
-    def __init__(self, networks: Networks, steps: int) -> None:
+    def __init__(self, networks: Networks) -> None:
         self._networks = networks
-        self._steps = steps
         self._tracker = FaceTracker()
         self._masker = PersonMasker()
 
@@ -117,7 +116,7 @@ class PortraitFamily:
     ) -> Graph:
         """The four stages that loop over chunks."""
         networks = self._networks
-        motion = MotionModel(networks.motion_dit, self._steps)
+        motion = MotionModel(networks.motion_dit, generation.steps)
         return Graph(
             context=ContextStage(SpeechConditioner(networks.audio_encoder), speech),
             audio_to_video=AudioToVideoStage(motion, generation.seed, generation.border_frames),

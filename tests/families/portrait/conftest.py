@@ -48,7 +48,7 @@ def one_thread():
 
 @pytest.fixture(scope="session")
 def family() -> PortraitFamily:
-    return load(GENERATION, 1, no_events)
+    return load(1, no_events)
 
 
 @pytest.fixture(scope="session")
