@@ -88,8 +88,9 @@ def train(media: Path, cache: Path, output: Path) -> None:
 
     Args:
         media: Folder with speech, video and portraits; see the model card for what must be there.
-        cache: Folder for generated speech, features and tracks, reused by the next run.
-        output: Folder for the weights and for training.json, the minutes that each step took.
+        cache: Folder for generated speech, features and tracks, reused by the next run, and for training.json,
+            the minutes that each step took.
+        output: Folder for the weights.
     """
     cache.mkdir(parents=True, exist_ok=True)
     output.mkdir(parents=True, exist_ok=True)
@@ -117,7 +118,7 @@ def train(media: Path, cache: Path, output: Path) -> None:
         networks = train_motion(PromptedMotion(MotionDiT(), TextEncoder()), data, MOTION_SCHEDULE, SEED)
         save(networks.motion, output / "a2v_dit.safetensors")
         save(networks.text, output / "text_encoder.safetensors")
-    (output / "training.json").write_text(json.dumps({"seed": SEED, "minutes": clock.minutes}, indent=1))
+    (cache / "training.json").write_text(json.dumps({"seed": SEED, "minutes": clock.minutes}, indent=1))
 
 
 def load_speech(media: Path, cache: Path) -> Speech:
