@@ -88,8 +88,8 @@ def train(media: Path, cache: Path, output: Path) -> None:
 
     Args:
         media: Folder with speech, video and portraits; see the model card for what must be there.
-        cache: Folder for generated speech, features and tracks, reused by the next run, and for training.json,
-            the minutes that each step took.
+        cache: Folder for generated speech, features and tracks, reused by the next run; training.json,
+            the minutes that each step took, is written there too.
         output: Folder for the weights.
     """
     cache.mkdir(parents=True, exist_ok=True)
