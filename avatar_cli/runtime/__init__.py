@@ -1,1 +1,1 @@
-"""The core: chunk plan, stages, pipeline, rolling state, residency, sampler. Knows no model, no file format."""
+"""The core: chunk plan, stages, pipeline, rolling state, residency, sampler. Knows no model or format."""
