@@ -46,7 +46,8 @@ class HeadField:
         anchor_pixels = face.pose.to_pixels(self.anchors)[:, :2]
         spline = ThinPlateSpline(np.concatenate([face.points[self._vertices], anchor_pixels]), _SMOOTHING)
         mask = _head_mask(face, person, self.grid)
-        self._operator = spline.operator(self.grid.nodes) * mask[:, None]
+        self._moving = np.flatnonzero(mask > 0)
+        self._operator = spline.operator(self.grid.nodes[self._moving]) * mask[self._moving, None]
 
     def displacement(
         self, vertices: NDArray[np.float32], anchors: NDArray[np.float32]
@@ -54,7 +55,9 @@ class HeadField:
         """Forward field [rows, columns, 2] (px) for vertices [478, 2] and anchors [A, 2] moved by px."""
         moved = np.concatenate([vertices[self._vertices], anchors])
         # Twice a matrix by a vector is faster than once by two columns: reading the matrix is the cost.
-        field = np.stack([self._operator @ moved[:, 0], self._operator @ moved[:, 1]], axis=1)
+        field = np.zeros((self.grid.rows * self.grid.columns, 2), np.float32)
+        field[self._moving, 0] = self._operator @ moved[:, 0]
+        field[self._moving, 1] = self._operator @ moved[:, 1]
         return field.reshape(self.grid.rows, self.grid.columns, 2)
 
     def source_map(self, displacement: NDArray[np.float32]) -> NDArray[np.float32]:
