@@ -10,7 +10,7 @@ from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.grid import Box
 from avatar_cli.families.portrait.decoder.lips import LIP_CURVE
 from avatar_cli.families.portrait.decoder.masks import Ellipse, Mask, blend, polygon_mask, soften
-from avatar_cli.families.portrait.decoder.sampling import warp_affine, with_alpha
+from avatar_cli.families.portrait.decoder.sampling import warp_affine
 from avatar_cli.families.portrait.decoder.spline import smoothstep
 from avatar_cli.families.portrait.decoder.teeth import ToothRow, lower_row, tooth_colour, upper_row
 from avatar_cli.families.portrait.geometry import Pose
@@ -22,6 +22,8 @@ _UPPER_LIP = 13
 _LOWER_LIP = 14
 _CHEEKS = [50, 280, 205, 425, 101, 330]
 _LIP_COLOUR = [11, 12, 15, 16, 37, 267, 84, 314]
+_CONTINUED = 0.16  # e beyond the photo's own opening
+_DARK_CORNER = 0.08  # e
 _SMALLEST_OPENING = 12  # px of own interior below which the photo counts as closed
 
 
@@ -52,8 +54,17 @@ class Opening:
 
 @dataclass(frozen=True)
 class _OwnInterior:
-    picture: NDArray[np.uint8]  # [h, w, 4] around the photo's opening, continued beyond the lips
-    above_lower_lip: Mask  # where it may be shown when the mouth opens wider than in the photo
+    """The photo's own opening.
+
+    Attributes:
+        picture: uint8 [h, w, 4], continued beyond the lips; its alpha falls to 0 beside the known part, where
+            the corners of a wider mouth are dark.
+        above_lower_lip: Where it may be shown when the mouth opens further than in the photo.
+        origin: Top left pixel (x, y).
+    """
+
+    picture: NDArray[np.uint8]
+    above_lower_lip: Mask
     origin: NDArray[np.float32]
 
 
@@ -122,9 +133,9 @@ class MouthInterior:
         transform = np.column_stack([linear, shift])
         interior = warp_affine(own.picture, transform, box.width, box.height, cv2.BORDER_REPLICATE)
         mask = warp_affine(own.above_lower_lip, transform, box.width, box.height)
-        # Not opened wider than in the photo: the photo's own pixels down to the lower lip.
-        whole = 1 - float(smoothstep(0.01, 0.06, wider))
-        return blend(picture, interior, np.maximum(mask, np.uint8(255 * whole)))
+        # Not opened further than in the photo: the photo's own pixels down to the lower lip.
+        whole = np.float32(1 - smoothstep(0.01, 0.06, wider))
+        return blend(picture, interior, np.maximum(mask, (interior[..., 3] * whole).astype(np.uint8)))
 
     def _shaded(self, picture: NDArray[np.uint8], opening: Opening, strength: float) -> NDArray[np.uint8]:
         """Darker near the lips, most under the upper one.
@@ -158,29 +169,48 @@ def _patch_mean(face: FaceFrame, index: int, radius: int) -> NDArray[np.float64]
 
 def _own_interior(face: FaceFrame, mouth_box: Box) -> _OwnInterior | None:
     """The photo's opening, continued under the lips so that it can show where the lips retreat."""
-    rows, columns = face.image.shape[:2]
-    box = Box(
-        max(mouth_box.left, 0),
-        max(mouth_box.top, 0),
-        min(mouth_box.right, columns),
-        min(mouth_box.bottom, rows),
-    )
-    source = face.image[box.top : box.bottom, box.left : box.right]
-    upper = LIP_CURVE @ face.points[list(INNER_UPPER_LIP)] - box.origin
-    lower = LIP_CURVE @ face.points[list(INNER_LOWER_LIP)] - box.origin
     unit = face.eye_distance
+    opening = Opening(
+        LIP_CURVE @ face.points[list(INNER_UPPER_LIP)],
+        LIP_CURVE @ face.points[list(INNER_LOWER_LIP)],
+        mouth_box,
+    )
     inset = max(1, round(0.012 * unit))
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * inset + 1, 2 * inset + 1))
-    outline = polygon_mask(np.concatenate([upper, lower[::-1]]), box.height, box.width)
-    known = np.asarray(cv2.erode(outline, disc), np.uint8)
-    if np.count_nonzero(known > 127) < _SMALLEST_OPENING:
+    known = np.asarray(cv2.erode(opening.mask(), disc), np.uint8) > 127
+    if np.count_nonzero(known) < _SMALLEST_OPENING:
         return None
-    square = np.ones((3, 3), np.uint8)
-    near = np.asarray(cv2.dilate(known, square, iterations=max(3, int(0.16 * unit))), np.uint8)
-    unknown = ((known < 128) & (near > 0)).astype(np.uint8)
-    picture = np.asarray(cv2.inpaint(np.ascontiguousarray(source), unknown, 3, cv2.INPAINT_TELEA), np.uint8)
+    box = _around(known, mouth_box, int(_CONTINUED * unit) + 2, face.image)
+    top, left = box.top - mouth_box.top, box.left - mouth_box.left
+    known = known[top : top + box.height, left : left + box.width]
+    # Nothing but the known part is left to continue from: lips would tint the teeth.
+    source = np.ascontiguousarray(face.image[box.top : box.bottom, box.left : box.right])
+    picture = np.asarray(cv2.inpaint(source, (~known).astype(np.uint8), 3, cv2.INPAINT_TELEA), np.uint8)
+    lower = opening.lower - box.origin
     along = (lower[-1] - lower[0]) / np.linalg.norm(lower[-1] - lower[0])
     up = np.array([along[1], -along[0]]) * 2 * unit
     above = polygon_mask(np.concatenate([lower, [lower[-1] + up, lower[0] + up]]), box.height, box.width)
-    above = np.asarray(cv2.erode(above, square, iterations=inset), np.uint8)
-    return _OwnInterior(with_alpha(picture), soften(above, max(0.7, 0.008 * unit)), box.origin)
+    above = np.asarray(cv2.erode(above, np.ones((3, 3), np.uint8), iterations=inset), np.uint8)
+    beside = _beside(known, along) / unit
+    alpha = (255 * (1 - smoothstep(0.0, _DARK_CORNER, beside))).astype(np.uint8)
+    above = np.minimum(soften(above, max(0.7, 0.008 * unit)), alpha)
+    return _OwnInterior(np.dstack([picture, alpha]), above, box.origin)
+
+
+def _around(known: NDArray[np.bool_], box: Box, room: int, image: NDArray[np.uint8]) -> Box:
+    """The part of `box` within `room` px of the pixels `known` in it, inside the image."""
+    rows, columns = np.flatnonzero(known.any(axis=1)), np.flatnonzero(known.any(axis=0))
+    return Box(
+        left=max(box.left + int(columns[0]) - room, box.left, 0),
+        top=max(box.top + int(rows[0]) - room, box.top, 0),
+        right=min(box.left + int(columns[-1]) + 1 + room, box.right, image.shape[1]),
+        bottom=min(box.top + int(rows[-1]) + 1 + room, box.bottom, image.shape[0]),
+    )
+
+
+def _beside(known: NDArray[np.bool_], along: NDArray[np.floating]) -> NDArray[np.floating]:
+    """How far every pixel lies left or right of the pixels `known`, measured along the mouth, px."""
+    y, x = np.mgrid[0 : known.shape[0], 0 : known.shape[1]]
+    position = x * along[0] + y * along[1]
+    inside = position[known]
+    return np.maximum(np.maximum(inside.min() - position, position - inside.max()), 0.0)

@@ -30,11 +30,6 @@ def warp_affine(
     )
 
 
-def with_alpha(image: Pixels) -> Pixels:
-    """[H, W, 3] to [H, W, 4]."""
-    return _pixels(cv2.cvtColor(image, cv2.COLOR_RGB2RGBA))
-
-
 def sample_grey(image: Pixels, positions: NDArray[np.floating], blur: float) -> NDArray[np.float32]:
     """Luma of `image` [H, W, 3], blurred by a Gaussian of sigma `blur` px, at pixel positions [h, w, 2].
 
