@@ -5,8 +5,9 @@ and ends at the motion of this very face (t = 1). Its tokens are patches of the 
 other within their frame and to the reference tokens. Frames never see each other, so a frame does not
 depend on its chunk.
 
-Two properties hold by construction: latents of zero move no vertex, and the dense motion has exactly the nine
-mouth distances that the latents ask for, whoever the person is.
+Two properties hold by construction: latents of zero move no vertex, and the dense motion has exactly the
+nine mouth distances that the latents ask for, whoever the person is. Brows move by the lift alone: the
+clips that teach the network hardly move theirs.
 """
 
 import math
@@ -20,6 +21,7 @@ from torch.nn import functional as F
 from avatar_cli.families.portrait.latents import (
     MESH_POINTS,
     MOUTH,
+    MOUTH_SLICE,
     REFERENCE_TOKEN_FEATURES,
     REFERENCE_TOKENS,
 )
@@ -27,12 +29,13 @@ from avatar_cli.families.portrait.motion_basis import BASIS_COLUMNS
 from avatar_cli.families.portrait.tokens import OFFSETS
 
 ASSET = "portrait/sr_dit.safetensors"
-_USED = list(BASIS_COLUMNS)
 _COORDINATES = MESH_POINTS * 3
 # Sizes of displacements, and of the corrections the network makes to the lift, e.
 _DISPLACEMENT_SCALE = 0.05
 _CORRECTION_SCALE = 0.01
 _TIME_FREQUENCIES = 8
+# Standard deviations of a mouth latent beyond which the correction grows no further.
+_WIDEST_DRIVE = 4.0
 # Typical sizes of the features of a reference token.
 _OFFSET_SCALE = 0.05
 _TOKEN_SCALE = (*(1.0,) * 6, *(_OFFSET_SCALE,) * 3, 1.0, 1.0, 0.1)
@@ -73,23 +76,23 @@ class MeshDiT(nn.Module):
         super().__init__()
         width, points = params.width, params.patch_points
         self.params = params
-        self.register_buffer("lift_vectors", torch.zeros(len(_USED), _COORDINATES))
+        self.register_buffer("lift_vectors", torch.zeros(len(BASIS_COLUMNS), _COORDINATES))
         self.register_buffer("measure_rows", torch.zeros(len(MOUTH), _COORDINATES))
         self.register_buffer("reach", torch.zeros(MESH_POINTS, 1))
-        self.register_buffer("latent_scale", torch.ones(len(_USED)))
+        self.register_buffer("latent_scale", torch.ones(len(MOUTH)))
         self.register_buffer("patch_index", torch.zeros(params.patches, points, dtype=torch.int64))
         self.register_buffer("vertex_slot", torch.zeros(MESH_POINTS, dtype=torch.int64))
         self.register_buffer("token_points", torch.zeros(REFERENCE_TOKENS, dtype=torch.int64))
         self.patch_embedding = nn.Parameter(torch.randn(params.patches, width) * 0.5)
         self.patch_input = nn.Linear(points * 3, width)
         self.patch_shape = nn.Linear(points * 3, width)
-        self.latent_input = _mlp(len(_USED), width)
+        self.latent_input = _mlp(len(MOUTH), width)
         self.time_input = _mlp(2 * _TIME_FREQUENCIES, width)
         self.reference_input = _mlp(REFERENCE_TOKEN_FEATURES, width)
         self.blocks = nn.ModuleList(MeshBlock(params) for _ in range(params.depth))
         self.norm = nn.LayerNorm(width)
         self.factor = nn.Linear(width, width)
-        self.latent_gate = nn.Linear(len(_USED), width, bias=False)
+        self.latent_gate = nn.Linear(len(MOUTH), width, bias=False)
         self.patch_output = nn.Linear(width, points * 3, bias=False)
         nn.init.zeros_(self.patch_output.weight)
 
@@ -105,18 +108,18 @@ class MeshDiT(nn.Module):
             Displacement [B, n, 478, 3] of the photo's mesh in the canonical frame, e.
         """
         start = self.lift(latents)
-        time = torch.zeros(positions.shape, dtype=latents.dtype, device=latents.device)
+        time = latents.new_zeros(latents.shape[:2])
         return start + self.velocity(start, time, latents, tokens)
 
     def lift(self, latents: Tensor) -> Tensor:
         """Linear lift: latents [B, n, 21] to displacements [B, n, 478, 3] of the average face, e."""
-        flat = latents[..., _USED] @ self.lift_vectors
+        flat = latents[..., list(BASIS_COLUMNS)] @ self.lift_vectors
         return flat.unflatten(-1, (MESH_POINTS, 3))
 
     def velocity(self, state: Tensor, time: Tensor, latents: Tensor, tokens: Tensor) -> Tensor:
         """Velocity of the flow at `state` [B, n, 478, 3] and `time` [B, n] in 0..1, e per unit of time."""
         batch, frames = time.shape
-        drive = latents[..., _USED] / self.latent_scale
+        drive = (latents[..., MOUTH_SLICE] / self.latent_scale).clamp(-_WIDEST_DRIVE, _WIDEST_DRIVE)
         condition = self.time_input(_time_features(time)) + self.latent_input(drive)
         condition = condition.flatten(0, 1)
         reference = self.reference_input(tokens / tokens.new_tensor(_TOKEN_SCALE))

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.geometry import fit_pose, mean_shape, mirror_index, mirrored, upright
+from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
 from avatar_cli.families.portrait.latents import MESH_POINTS
 from avatar_cli.families.portrait.measures import measure_mouth, measure_upper_face
 from avatar_cli.families.portrait.motion_basis import MotionBasis
@@ -19,8 +20,9 @@ Measure = Callable[[NDArray], Floats]
 # Ridge penalties on standardised measures.
 MOUTH_PENALTY = 1e-4
 UPPER_PENALTY = 1e-3
-# Landmarks whose heights bound the windows: bridge of the nose, its base, the lips, the lower lids.
-_BRIDGE, _NOSE_BASE, _UPPER_LIP, _LOWER_LID = 195, 2, 13, 145
+# Landmarks whose heights bound the window of the mouth: bridge of the nose, its base, the lips.
+_BRIDGE, _NOSE_BASE, _UPPER_LIP = 195, 2, 13
+_BROW_FALLOFF = (0.12, 0.42)  # e
 _PROCRUSTES_ROUNDS = 3
 
 
@@ -37,24 +39,27 @@ def train_basis(media: Path, names: Sequence[str], cache: Path) -> tuple[MotionB
     mirror = mirror_index(np.mean([upright(mesh) for mesh in means], axis=0))
     shape = mean_shape(means, mirror)
     clips = [clip_of(name, track, shape) for name, track in zip(names, tracks, strict=True)]
-    lower_window, upper_window = region_windows(shape)
+    lower_window, brow_window = region_windows(shape)
     mouth = _ridge(clips, mirror, measure_mouth, MOUTH_PENALTY) * lower_window[:, None]
-    brow_height = _ridge(clips, mirror, _upper_heights, UPPER_PENALTY)[0] * upper_window[:, None]
+    # The penalty leaves each channel a little of the others' distances; a channel must move its own alone.
+    mouth = np.tensordot(np.linalg.inv(measure_mouth(mouth)), mouth, axes=1).astype(np.float32)
+    brow_height = _ridge(clips, mirror, _upper_heights, UPPER_PENALTY)[0] * brow_window[:, None]
     vectors = np.concatenate([mouth, -brow_height[None], brow_height[None]])
     return MotionBasis(shape, mirror, vectors), clips
 
 
 def region_windows(shape: NDArray) -> tuple[Floats, Floats]:
-    """Weights [478] of mouth and upper-face motion: without them rare motions leak across the face.
+    """Weights [478] of mouth and brow motion: without them rare motions leak across the face.
 
-    The lower window is 0 above the middle of the nose and 1 below its base; the upper one is 1 at the eyes
-    and 0 below the base of the nose.
+    The lower window is 0 above the middle of the nose and 1 below its base; that of the brows is 1 around
+    them and 0 at the cheeks, the temples and the hairline.
     """
     height = shape[:, 1]
     base = 0.9 * height[_NOSE_BASE] + 0.1 * height[_UPPER_LIP]
     lower = _smoothstep(height, height[_BRIDGE], base)
-    upper = 1 - _smoothstep(height, height[_LOWER_LID] + 0.06, height[_NOSE_BASE])
-    return lower.astype(np.float32), upper.astype(np.float32)
+    brows = shape[[*LEFT_EYE.brow, *RIGHT_EYE.brow]]
+    away = np.linalg.norm(shape[:, None] - brows, axis=-1).min(axis=1)
+    return lower.astype(np.float32), (1 - _smoothstep(away, *_BROW_FALLOFF)).astype(np.float32)
 
 
 def _mean_mesh(track: Track) -> NDArray:

@@ -27,7 +27,7 @@ from avatar_cli.families.portrait.landmarks import (
 )
 from avatar_cli.families.portrait.latents import CHANNELS, MESH_POINTS, MOUTH, MOUTH_SLICE
 from avatar_cli.families.portrait.measures import measure_mouth
-from avatar_cli.families.portrait.motion_basis import BASIS_COLUMNS, MotionBasis
+from avatar_cli.families.portrait.motion_basis import MotionBasis
 from avatar_cli.families.portrait.reference import resting_latents
 from avatar_cli.families.portrait.tokens import TOKEN_POINTS, assemble_tokens, sample_colours
 from avatar_cli.families.portrait.tracker import FaceTracker
@@ -53,7 +53,7 @@ PHOTOS, FRAMES_OF_A_PHOTO = 8, 16
 PORTRAIT_SHARE = 0.5
 BLINK = 0.15  # lids further down than this drag the skin around the eye along
 LIP_WEIGHT = 3.0
-LIP_BEND = 0.008  # e, random bends of a portrait's lips
+LIP_BEND = 0.012  # e, random bends of a portrait's lips
 OPEN_GAP = 0.03  # e, the photo's gap above which the full correction applies
 # How the rings of a lip follow its inner edge, from the inner ring to the outer one, and the lips' shares.
 RING_FOLLOWING = (1.0, 0.9, 0.82, 0.62)
@@ -139,9 +139,9 @@ class PairSampler:
         self._weights[list(LIPS)] = LIP_WEIGHT
 
     def latent_scale(self) -> Floats:
-        """Standard deviation [11] of the used channels over drawn pairs."""
-        used = np.concatenate([self._draw()[1][:, list(BASIS_COLUMNS)] for _ in range(100)])
-        return used.std(axis=0).astype(np.float32)
+        """Standard deviation [9] of the mouth latents over drawn pairs."""
+        mouth = np.concatenate([self._draw()[1][:, MOUTH_SLICE] for _ in range(100)])
+        return mouth.std(axis=0).astype(np.float32)
 
     def batch(self) -> Batch:
         """A random batch of `PHOTOS` photos with `FRAMES_OF_A_PHOTO` frames each."""
@@ -208,7 +208,7 @@ class PairSampler:
         """Tokens of a mesh as a single picture would give them: a slightly wrong pose, noise, any colours."""
         angles = np.radians(self._rng.normal(0, (2.0, 2.0, 0.5)))
         turned = mesh @ rotation_matrix(*angles).T * self._rng.normal(1, 0.01)
-        noisy = turned + self._rng.normal(0, 0.004, mesh.shape)
+        noisy = turned + self._rng.normal(0, 0.002, mesh.shape)
         colours = self._people[int(self._rng.integers(len(self._people)))].colours
         tinted = colours * self._rng.uniform(0.6, 1.3) * self._rng.uniform(0.9, 1.1, 3)
         return assemble_tokens(noisy, tinted.clip(0, 1), self._basis.shape)
