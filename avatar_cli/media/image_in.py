@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageColor, ImageOps, UnidentifiedImageError
 
+from avatar_cli.media.input_path import check_is_file
 from avatar_cli.protocol.errors import InputError, UsageError
 
 Rgb: TypeAlias = tuple[int, int, int]
@@ -95,6 +96,7 @@ def _opened(path: Path) -> Iterator[Image.Image]:
 
 def _open(path: Path) -> Image.Image:
     try:
+        check_is_file(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return Image.open(path)
@@ -102,8 +104,8 @@ def _open(path: Path) -> Image.Image:
         raise _too_large(path) from error
     except UnidentifiedImageError as error:
         raise InputError(_unidentified(path)) from error
-    except OSError as error:
-        if error.errno is None:  # not the system's: Pillow's word for a broken header
+    except (OSError, ValueError) as error:
+        if not isinstance(error, OSError) or error.errno is None:  # Pillow's word for a broken header
             raise _damaged(path, error) from error
         raise InputError(f"{path} cannot be read ({error.strerror}): check the name.") from error
 

@@ -1,9 +1,11 @@
 """MP4 out: frames and sound go into one ffmpeg child, whose file plays while it grows."""
 
+import math
 import os
 import subprocess
 import threading
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,11 @@ from avatar_cli.protocol.errors import AvatarError, EnvironmentProblem, RenderFa
 from avatar_cli.protocol.job import Encoding
 
 __all__ = ["Mp4Writer", "SoundFormat", "VideoFormat", "check_output", "partial_path"]
+
+# ffmpeg takes sound in packets of up to 0.1 s and wants more for AAC's first frames, but takes five frames of
+# video before it waits for their sound.
+_SOUND_AHEAD = Fraction(1, 5)  # seconds
+_FRAMES_BEFORE_SOUND = 5
 
 _QUEUED = 2
 _LAST_WORDS_SECONDS = 5.0  # for a child that closed a pipe to end
@@ -39,6 +46,9 @@ class Mp4Writer:
         sound: Sound that will come.
         encoding: Options of the encoders.
         on_first_bytes: Called once, from another thread, when the partial file first has a part that plays.
+
+    Attributes:
+        sound_lead: Frames that the sound must be ahead of the video; 0 at usual rates.
 
     Raises:
         EnvironmentProblem: from any write or from `finish`: the folder or the space is missing.
@@ -80,7 +90,8 @@ class Mp4Writer:
             os.close(video_read)
             os.close(sound_read)
         self._frames = PipeWriter(video_write, "frames-to-ffmpeg", _QUEUED)
-        self._sound = PipeWriter(sound_write, "sound-to-ffmpeg", _QUEUED)
+        self.sound_lead = max(0, math.ceil(_SOUND_AHEAD * video.fps) - _FRAMES_BEFORE_SOUND)
+        self._sound = PipeWriter(sound_write, "sound-to-ffmpeg", _QUEUED + self.sound_lead)
         self._watch = FragmentWatch(self._partial, on_first_bytes or _nothing)
 
     @property
@@ -91,7 +102,8 @@ class Mp4Writer:
     def write_frame(self, rgb: npt.NDArray[np.uint8]) -> None:
         """Queue one frame [height, width, 3], which must not change afterwards; blocks while two are waiting.
 
-        ffmpeg takes frames only as far as it has their sound: write the sound of a frame first.
+        ffmpeg takes frames only as far as it has their sound: write the sound of this frame and of the next
+        `sound_lead` ones first, or where there are no more, `end_sound`.
         """
         self._put(self._frames, np.ascontiguousarray(rgb))
 
@@ -99,6 +111,10 @@ class Mp4Writer:
         """Queue sound, float32 [n, channels] in -1..1, which must not change afterwards."""
         if len(pcm):
             self._put(self._sound, np.ascontiguousarray(with_positions(pcm), dtype="<f4"))
+
+    def end_sound(self) -> None:
+        """No more sound comes; frames still may."""
+        self._sound.end()
 
     def finish(self) -> Path:
         """Complete the file and move it over OUT; returns OUT. Raises once `abandon` was called."""

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from avatar_cli.media.input_path import check_is_file
 from avatar_cli.protocol.errors import InputError
 
 # ffmpeg's demuxer for each kind that is accepted.
@@ -28,6 +29,7 @@ def sniff_sound(path: Path) -> str:
         InputError: it cannot be read, is empty, or is none of ACCEPTED.
     """
     try:
+        check_is_file(path)
         head = _after_id3(path)
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror}): check the name.") from error

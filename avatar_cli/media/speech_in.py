@@ -18,6 +18,8 @@ BLOCK = 4096  # samples per channel; counted from zero, so that what follows nev
 _SAMPLE_BYTES = 4
 _DURATION = re.compile(r"Duration: (\d+):(\d\d):(\d\d\.\d+)")
 _STREAM = re.compile(r"Stream #0:\d+.*?: Audio: (\w+)")
+_LOWEST_RATE = 1000  # samples a second; below, nothing of speech is left
+_LOUDEST = 1e6  # full scale is 1; beyond, a float is no sample, and encoders fail on it
 _SHORT_BY = 0.25  # seconds below its header's length from which a recording counts as cut
 
 
@@ -74,7 +76,7 @@ class SpeechDecoder:
         argv = ffmpeg.compile(stream.global_args(*talk), cmd=str(ffmpeg_path()))
         self._child = ChildProcess(argv, stdout=subprocess.PIPE)
         self._samples = 0
-        self._finite = True
+        self._all_sound = True
         try:
             self.info = self._describe(*self._read_header())
             self._first = self._read_block()
@@ -127,9 +129,10 @@ class SpeechDecoder:
             return None
         block = np.frombuffer(data[:whole], dtype="<f4").reshape(-1, self.info.channels)
         self._samples += len(block)
-        if not np.isfinite(block).all():
-            self._finite = False
-            block = np.nan_to_num(block, nan=0.0, posinf=0.0, neginf=0.0)
+        sound = np.abs(block) < _LOUDEST  # which NaN is not
+        if not sound.all():
+            self._all_sound = False
+            block = np.where(sound, block, np.float32(0))
         return block
 
     def _check_end(self) -> None:
@@ -143,8 +146,8 @@ class SpeechDecoder:
             self.warnings.append(
                 f"{self._path} is damaged ({damage}): the {seconds:.2f} s that can be decoded are used."
             )
-        if not self._finite:
-            self.warnings.append(f"{self._path} has samples that are not numbers: they become silence.")
+        if not self._all_sound:
+            self.warnings.append(f"{self._path} has samples that cannot be sound: they become silence.")
 
     def _cut_short(self, seconds: float) -> str | None:
         if any("corrupt" in line for line in self._child.lines):
@@ -165,6 +168,10 @@ class SpeechDecoder:
         stream = self._child.find(_STREAM)
         if stream is None:
             raise self._undecodable()
+        if rate < _LOWEST_RATE:
+            raise InputError(
+                f"{self._path} has {rate} samples a second, too few for speech: record it again."
+            )
         length = next((match for line in self._child.lines if (match := _DURATION.search(line))), None)
         seconds = int(length[1]) * 3600 + int(length[2]) * 60 + float(length[3]) if length else None
         return SpeechInfo(stream[1], rate, channels, seconds)

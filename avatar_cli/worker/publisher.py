@@ -24,6 +24,7 @@ class Publisher:
         self._emit = emit
         self._reported = 0.0
         self._open = True
+        self._sounds = 0  # frames whose sound was written
         self.frames = 0
 
     def __call__(self, piece: Piece[Frame]) -> None:
@@ -35,8 +36,7 @@ class Publisher:
             self._emit(Instant("first_frame", now(), PUBLISHING_RANK))
         if self._hashes:
             self._hashes.write_frame(piece.value)
-        # Sound first: ffmpeg reads its inputs in turn, and a starved sound input would hold the frame back.
-        self._writer.write_sound(self._speech.sound_for_frame(index))
+        self._write_sound(index + self._writer.sound_lead)
         self._writer.write_frame(piece.value)
         if index == 0:
             self._emit(Instant("first_packet", now(), PUBLISHING_RANK))
@@ -65,6 +65,15 @@ class Publisher:
         partial = self._writer.abandon()
         if self.frames == 0:
             partial.unlink(missing_ok=True)
+
+    def _write_sound(self, last: int) -> None:
+        """Write the sound of all frames up to `last`, so that no frame waits for it in the encoder."""
+        while self._sounds <= last:
+            if not self._speech.has_frame(self._sounds):
+                self._writer.end_sound()
+                return
+            self._writer.write_sound(self._speech.sound_for_frame(self._sounds))
+            self._sounds += 1
 
     def _report(self) -> None:
         self._reported = now()

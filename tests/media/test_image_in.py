@@ -1,6 +1,9 @@
+import os
+
 import numpy as np
 import pytest
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from avatar_cli.media import image_in
 from avatar_cli.media.image_in import ImageInfo, load_image, parse_colour, probe_image
@@ -112,6 +115,21 @@ def test_what_is_no_picture_is_named(tmp_path):
     ]:
         with pytest.raises(InputError, match=message):
             probe_image(tmp_path / name)
+
+
+@pytest.mark.timeout(20)
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "photo.png")
+    with pytest.raises(InputError, match=r"photo\.png is not a file but a pipe"):
+        probe_image(tmp_path / "photo.png")
+
+
+def test_text_that_pillow_refuses_is_told(tmp_path):
+    text = PngInfo()
+    text.add_text("Comment", "a" * 2_000_000, zip=True)
+    Image.fromarray(gradient()).save(tmp_path / "photo.png", pnginfo=text)
+    with pytest.raises(InputError, match=r"photo\.png is damaged \(.*MAX_TEXT_CHUNK"):
+        probe_image(tmp_path / "photo.png")
 
 
 def test_too_many_pixels_are_refused_without_decoding(tmp_path, monkeypatch):

@@ -145,11 +145,24 @@ def test_a_cut_recording_is_used_as_far_as_it_goes_with_a_warning(write_wav, tmp
     assert "is damaged" in warnings[0]
 
 
-def test_samples_that_are_no_numbers_become_silence(tmp_path):
-    samples = np.array([0.5, np.nan, np.inf, -np.inf, -0.25], np.float32)
+def test_samples_that_cannot_be_sound_become_silence(tmp_path):
+    samples = np.array([0.5, np.nan, np.inf, -np.inf, 3e38, -1e7, -0.25, 1.5], np.float32)
     decoded, warnings = decode(write_float_wav(tmp_path / "speech.wav", samples, 16000))
-    assert decoded[:, 0].tolist() == [0.5, 0, 0, 0, -0.25]
-    assert "not numbers" in warnings[0]
+    assert decoded[:, 0].tolist() == [0.5, 0, 0, 0, 0, 0, -0.25, 1.5]
+    assert "cannot be sound" in warnings[0]
+
+
+def test_a_rate_too_low_for_speech_is_refused(write_wav):
+    with pytest.raises(InputError, match=r"speech\.wav has 999 samples a second"):
+        probe_speech(write_wav("speech.wav", 2000, 999))
+    assert probe_speech(write_wav("speech.wav", 2000, 1000)).rate == 1000
+
+
+@pytest.mark.timeout(20)
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "speech.wav")
+    with pytest.raises(InputError, match=r"speech\.wav is not a file but a pipe"):
+        probe_speech(tmp_path / "speech.wav")
 
 
 def test_a_killed_decoder_is_an_error_not_an_end(write_wav):
