@@ -29,7 +29,7 @@ SMALL_EYE_DISTANCE = 40.0
 CUT_SHARE = 0.05
 
 
-class NoFaceFound(Exception):  # noqa: N818 - it says what happened; the caller turns it into a message with the file
+class NoFaceFound(Exception):
     """The picture shows no face."""
 
 

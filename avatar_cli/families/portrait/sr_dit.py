@@ -37,7 +37,7 @@ _TIME_FREQUENCIES = 8
 # Standard deviations of a mouth latent beyond which the correction grows no further.
 _WIDEST_DRIVE = 4.0
 # Typical sizes of the features of a reference token.
-_OFFSET_SCALE = 0.05
+_OFFSET_SCALE = 0.03
 _TOKEN_SCALE = (*(1.0,) * 6, *(_OFFSET_SCALE,) * 3, 1.0, 1.0, 0.1)
 
 
@@ -50,6 +50,7 @@ class MeshDiTParams:
     depth: int = 3
     mlp_ratio: int = 2
     patches: int = 32
+    photo_features: int = 16
 
     @property
     def patch_points(self) -> int:
@@ -70,7 +71,6 @@ class MeshDiT(nn.Module):
     latent_scale: Tensor
     patch_index: Tensor
     vertex_slot: Tensor
-    token_points: Tensor
 
     def __init__(self, params: MeshDiTParams) -> None:
         super().__init__()
@@ -82,10 +82,11 @@ class MeshDiT(nn.Module):
         self.register_buffer("latent_scale", torch.ones(len(MOUTH)))
         self.register_buffer("patch_index", torch.zeros(params.patches, points, dtype=torch.int64))
         self.register_buffer("vertex_slot", torch.zeros(MESH_POINTS, dtype=torch.int64))
-        self.register_buffer("token_points", torch.zeros(REFERENCE_TOKENS, dtype=torch.int64))
         self.patch_embedding = nn.Parameter(torch.randn(params.patches, width) * 0.5)
         self.patch_input = nn.Linear(points * 3, width)
-        self.patch_shape = nn.Linear(points * 3, width)
+        self.photo_input = nn.Linear(REFERENCE_TOKENS * 3, params.patches * params.photo_features)
+        self.photo_hidden = nn.Linear(params.photo_features, width)
+        self.photo_factor = nn.Linear(params.photo_features, width)
         self.latent_input = _mlp(len(MOUTH), width)
         self.time_input = _mlp(2 * _TIME_FREQUENCIES, width)
         self.reference_input = _mlp(REFERENCE_TOKEN_FEATURES, width)
@@ -124,24 +125,21 @@ class MeshDiT(nn.Module):
         condition = condition.flatten(0, 1)
         reference = self.reference_input(tokens / tokens.new_tensor(_TOKEN_SCALE))
         patches = state[:, :, self.patch_index].flatten(-2) / _DISPLACEMENT_SCALE
-        shape = self.patch_shape(self._patch_offsets(tokens))[:, None]
-        hidden = (self.patch_input(patches) + shape + self.patch_embedding).flatten(0, 1)
+        # What each patch reads off the whole photo's shape, such as how the lips gape beside the middle.
+        offsets = (tokens[..., OFFSETS] / _OFFSET_SCALE).flatten(-2)
+        photo = self.photo_input(offsets).unflatten(-1, (self.params.patches, -1))[:, None]
+        hidden = (self.patch_input(patches) + self.photo_hidden(photo) + self.patch_embedding).flatten(0, 1)
         for block in self.blocks:
             hidden = block(hidden, condition, reference)
         # A product with a linear function of the latents: no motion asked for, none made.
         gate = self.latent_gate(drive).flatten(0, 1)[:, None]
-        change = self.patch_output(self.factor(self.norm(hidden)) * gate)
+        factor = self.factor(self.norm(hidden)).unflatten(0, (batch, frames)) + self.photo_factor(photo)
+        change = self.patch_output(factor.flatten(0, 1) * gate)
         change = change.unflatten(-1, (self.params.patch_points, 3)).flatten(1, 2)[:, self.vertex_slot]
         change = (change * self.reach * _CORRECTION_SCALE).flatten(-2)
         # The lift has the distances asked for already: take those of the correction out again.
         change = change - (change @ self.measure_rows.T) @ self.lift_vectors[: len(MOUTH)]
         return change.reshape(batch, frames, MESH_POINTS, 3)
-
-    def _patch_offsets(self, tokens: Tensor) -> Tensor:
-        """What the reference tokens say of each patch's own points: their offsets from the mean face."""
-        offsets = tokens.new_zeros(len(tokens), MESH_POINTS, 3)
-        offsets[:, self.token_points] = tokens[..., OFFSETS] / _OFFSET_SCALE
-        return offsets[:, self.patch_index].flatten(-2)
 
 
 class MeshBlock(nn.Module):

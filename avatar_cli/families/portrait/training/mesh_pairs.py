@@ -53,6 +53,8 @@ PHOTOS, FRAMES_OF_A_PHOTO = 8, 16
 PORTRAIT_SHARE = 0.5
 BLINK = 0.15  # lids further down than this drag the skin around the eye along
 LIP_WEIGHT = 3.0
+# The taught correction moves little else than the lips and is small beside the motion of clips.
+PORTRAIT_LIP_WEIGHT = 30.0
 LIP_BEND = 0.012  # e, random bends of a portrait's lips
 OPEN_GAP = 0.03  # e, the photo's gap above which the full correction applies
 # How the rings of a lip follow its inner edge, from the inner ring to the outer one, and the lips' shares.
@@ -182,6 +184,7 @@ class PairSampler:
         lift = self._basis.displacement(latents)
         dense = lift + whole_closure(mesh, latents, lift, self._basis)
         weights = np.repeat(self._weights[None], len(frames), axis=0)
+        weights[:, list(LIPS)] = PORTRAIT_LIP_WEIGHT
         return self._tokens(mesh), latents, dense, weights
 
     def _bent_lips(self) -> Floats:

@@ -12,7 +12,6 @@ from avatar_cli.families.portrait.latents import MESH_POINTS, MOUTH
 from avatar_cli.families.portrait.measures import mouth_matrix
 from avatar_cli.families.portrait.motion_basis import BASIS_COLUMNS, MotionBasis
 from avatar_cli.families.portrait.sr_dit import MeshDiT, MeshDiTParams
-from avatar_cli.families.portrait.tokens import TOKEN_POINTS
 from avatar_cli.families.portrait.training.basis import train_basis
 from avatar_cli.families.portrait.training.clips import TrackedClip
 from avatar_cli.families.portrait.training.mesh_pairs import (
@@ -29,7 +28,7 @@ from avatar_cli.runtime.weights import save_checkpoint
 Floats = NDArray[np.float32]
 
 SEED = 20
-SCHEDULE = Schedule(steps=2600, rate=1.5e-3, weight_decay=0.05)
+SCHEDULE = Schedule(steps=1500, rate=1.5e-3, weight_decay=0.05)
 RESIDUAL_SCALE = 0.01  # e
 
 
@@ -88,7 +87,6 @@ def install_basis(network: MeshDiT, basis: MotionBasis, latent_scale: Floats) ->
         "latent_scale": latent_scale,
         "patch_index": padded,
         "vertex_slot": slot,
-        "token_points": np.array(TOKEN_POINTS),
     }
     for name, value in constants.items():
         getattr(network, name).copy_(torch.from_numpy(np.ascontiguousarray(value)))
