@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from avatar_cli.runtime.residency import Residency
@@ -21,7 +20,7 @@ class DenseMotion:
 
 
 class MeshLifter:
-    """Nine mouth distances and the upper face, lifted to the dense motion of this person's own mesh."""
+    """Mouth distances and brows, lifted to the dense motion of this person's own mesh, frame by frame."""
 
     def __init__(self, dit: Residency) -> None:
         self._dit = dit
@@ -30,6 +29,5 @@ class MeshLifter:
     def refine(self, piece: Piece[Tensor], conditioning: Conditioning) -> DenseMotion:
         """One Euler step for every frame of the piece."""
         relative = piece.value - conditioning.rest
-        positions = torch.arange(piece.span.start, piece.span.stop)
-        mesh = self._dit.network(relative[None], positions[None], conditioning.tokens)
+        mesh = self._dit.network(relative[None], conditioning.tokens)
         return DenseMotion(mesh[0], piece.value)

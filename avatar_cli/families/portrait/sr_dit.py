@@ -97,12 +97,11 @@ class MeshDiT(nn.Module):
         self.patch_output = nn.Linear(width, points * 3, bias=False)
         nn.init.zeros_(self.patch_output.weight)
 
-    def forward(self, latents: Tensor, positions: Tensor, tokens: Tensor) -> Tensor:
+    def forward(self, latents: Tensor, tokens: Tensor) -> Tensor:
         """One Euler step from the lift.
 
         Args:
             latents: float32 [B, n, 21] of `latents.CHANNELS`, relative to the photo.
-            positions: int64 [B, n], frame numbers; all frames are treated alike, so they change nothing.
             tokens: float32 [B, 128, 12], reference tokens of the photo.
 
         Returns:

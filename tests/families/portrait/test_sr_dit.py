@@ -59,7 +59,7 @@ def speech():
 
 def run(network, latents, tokens):
     with torch.no_grad():
-        return network(latents, torch.arange(latents.shape[1])[None], tokens)
+        return network(latents, tokens)
 
 
 def test_latents_of_zero_move_no_vertex(network, smile):
