@@ -11,7 +11,9 @@ from avatar_cli.families.portrait.text_encoder import word_ids
 from avatar_cli.families.portrait.vocabulary import VOCABULARY
 from avatar_cli.protocol.job import Mode
 from avatar_cli.runtime.pipeline import Graph
+from avatar_cli.runtime.sampler import chunk_noise
 from avatar_cli.runtime.state import RollingState
+from avatar_cli.stages import audio_to_video
 
 
 def test_batch_gives_the_frames_of_streaming(run, speech):
@@ -100,8 +102,22 @@ def parts(value):
     return []
 
 
-def test_nothing_of_a_chunk_outlives_its_last_frame(run, speech):
+def test_nothing_of_a_chunk_outlives_its_last_frame(run, family, speech, monkeypatch):
     alive: list[tuple[str, int, weakref.ref]] = []
+    at_work = [0]  # last frame of the chunk under work, for what is made inside of a stage
+
+    def watched_noise(shape, seed, chunk, device):
+        at_work[0] = chunk.span.stop
+        noise = chunk_noise(shape, seed, chunk, device)
+        alive.append(("noise", chunk.span.stop, weakref.ref(noise.untyped_storage())))
+        return noise
+
+    def watch_activation(block, inputs, output):
+        alive.append(("activations", at_work[0], weakref.ref(output.untyped_storage())))
+
+    monkeypatch.setattr(audio_to_video, "chunk_noise", watched_noise)
+    networks = (family._networks.motion_dit.network, family._networks.mesh_dit.network)
+    hooks = [block.register_forward_hook(watch_activation) for net in networks for block in net.blocks]
 
     def watch(name, span, value):
         found = parts(value)
@@ -127,7 +143,10 @@ def test_nothing_of_a_chunk_outlives_its_last_frame(run, speech):
     with torch.no_grad():
         pipeline.run(publish)
     source.close()
-    assert {name for name, _, _ in alive} == {"context", "a2v", "sr", "decode"}
+    for hook in hooks:
+        hook.remove()
+    watched = {name for name, _, _ in alive}
+    assert watched == {"context", "noise", "activations", "a2v", "sr", "decode"}
     assert not leaks
     assert len(counts) > 5
     assert counts[-1] <= counts[2]
