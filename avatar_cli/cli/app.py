@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 PROGRAM = "avatar"
 
+_ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 class _EndedBySignal(BaseException):
     """Ctrl-C or a signal of the system before a job runs; typer would keep a KeyboardInterrupt to itself."""
@@ -38,7 +40,7 @@ def run(arguments: list[str], session: str = SESSION) -> int:
     started = process_start()
     agent = None
     try:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in _ENDING_SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, _interrupt)
         if _will_render(arguments):
@@ -47,6 +49,8 @@ def run(arguments: list[str], session: str = SESSION) -> int:
             agent = AgentProcess(session)
         return _run_command(arguments, started, agent)
     except _EndedBySignal:
+        for number in _ENDING_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)  # a second Ctrl-C must not end the end
         print("avatar: interrupted; nothing was written.", file=sys.stderr)
         return ExitCode.INTERRUPTED
     finally:

@@ -1,13 +1,14 @@
 """From a command line to a job: everything that can be wrong is found here, before anything is computed."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from avatar_cli.cli.configuration import Configuration
 from avatar_cli.cli.request import Files
 from avatar_cli.media.ffmpeg import ffmpeg_path
 from avatar_cli.media.image_in import parse_colour, probe_image
-from avatar_cli.media.output_path import check_output
+from avatar_cli.media.output_path import check_output, partial_path
 from avatar_cli.media.sizes import derived_output, resolve_size
 from avatar_cli.media.speech_in import probe_speech
 from avatar_cli.protocol.errors import UsageError
@@ -27,9 +28,11 @@ def build_job(files: Files, configuration: Configuration) -> RenderJob:
     image = probe_image(files.reference)
     probe_speech(files.speech)
     check_output(output, files.overwrite, inputs=(files.reference, files.speech))
+    taken = [files.reference, files.speech, output, partial_path(output)]
     for path in (files.report, files.trace, files.frame_hashes):
         if path is not None:
-            _check_side_file(path, forbidden=(files.reference, files.speech, output))
+            _check_side_file(path, taken)
+            taken.append(path)
     background = configuration["picture.background"]
     if background is not None:
         parse_colour(background)
@@ -65,12 +68,12 @@ def build_job(files: Files, configuration: Configuration) -> RenderJob:
     )
 
 
-def _check_side_file(path: Path, forbidden: tuple[Path, ...]) -> None:
-    """A report, trace or hash file replaces what is there, but not an input or the video."""
+def _check_side_file(path: Path, taken: Iterable[Path]) -> None:
+    """A report, trace or hash file replaces what is there, but not an input, the video or each other."""
     if not path.parent.is_dir() or path.is_dir() or not os.access(path.parent, os.W_OK):
         raise UsageError(f"{path} cannot be written: name a file in a folder that exists.")
-    if path.resolve() in {other.resolve() for other in forbidden}:
-        raise UsageError(f"{path} is an input or the video itself: name another file.")
+    if path.resolve() in {other.resolve() for other in taken}:
+        raise UsageError(f"{path} is an input, the video itself or asked for twice: name another file.")
 
 
 def _absolute(path: Path) -> str:

@@ -50,9 +50,11 @@ def _tell_the_end(rendered: Rendered, output: Path, summary: bool, debug: bool) 
         partial = partial_path(output)
         kept = rendered.frames and partial.exists()
         rest = f"the first {rendered.frames} frames are in {partial}" if kept else "nothing was written"
-        say(f"{ending.message.rstrip('.').lower()}; {rest}.")
+        say(f"{ending.message[0].lower()}{ending.message[1:].rstrip('.')}; {rest}.")
     else:
         complain(ending.message)
         if debug:
             print(ending.traceback, file=sys.stderr)
-    return ending.code
+    for fault in rendered.faults:
+        complain(fault)
+    return ExitCode.ENVIRONMENT if rendered.faults and ending.code is ExitCode.DONE else ending.code

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from avatar_cli.launch.ending import Ending
 from avatar_cli.launch.interrupts import Interrupts
 from avatar_cli.launch.memory import MemorySampler
 from avatar_cli.launch.report import ReportBuilder
-from avatar_cli.launch.trace import TraceWriter
+from avatar_cli.launch.trace import TraceWriter, unwritten
 from avatar_cli.launch.watch import Listener, Watch
 from avatar_cli.protocol.events import Interval, now
 from avatar_cli.protocol.job import RenderJob
@@ -38,41 +39,57 @@ class Rendered:
     frames: int  # that the encoder was given
     ttff: float | None  # seconds from the command to the first bytes that play
     fps: float | None  # steady frames/s; of the whole job where it ended within the warm-up
+    faults: tuple[str, ...] = ()  # a sentence on each file beside the video that could not be written
 
 
 def render(job: RenderJob, agent: AgentProcess, observation: Observation) -> Rendered:
     """Hand `job` to the launcher and follow it to its end; no process of the job is left afterwards.
 
     Files that were asked for are written: the report when the video is done, the trace in any case.
+
+    Raises:
+        EnvironmentProblem: The trace cannot be opened; nothing was handed over.
     """
     memory = MemorySampler(os.getpid())
     report = ReportBuilder(job, observation.started, memory)
-    trace = TraceWriter(observation.trace, observation.started, memory) if observation.trace else None
-    listeners: list[Listener] = [report, observation.display]
-    if observation.report or trace:
-        listeners.append(memory)
-    if trace:
-        listeners.append(trace)
+    with closing(observation.display):
+        trace = TraceWriter(observation.trace, observation.started, memory) if observation.trace else None
+        listeners: list[Listener] = [report, observation.display]
+        if observation.report or trace:
+            listeners.append(memory)
+        if trace:
+            listeners.append(trace)
+        try:
+            ending = _follow(job, agent, observation, listeners)
+        finally:
+            if trace:
+                trace.close()
+    faults = [trace.fault] if trace and trace.fault else []
+    if ending.finished is None:
+        return Rendered(ending, report.frames, report.first_bytes, None, tuple(faults))
+    if observation.report:
+        try:
+            observation.report.write_text(report.report(ending.finished).to_json())
+        except OSError as error:
+            faults.append(unwritten("report", observation.report, error))
+    speed = report.speed(ending.finished)
+    fps = speed.steady_fps or speed.overall_fps
+    return Rendered(ending, speed.frames, report.first_bytes, fps, tuple(faults))
+
+
+def _follow(
+    job: RenderJob, agent: AgentProcess, observation: Observation, listeners: list[Listener]
+) -> Ending:
     with Interrupts() as interrupts:
         prepared = Interval("command", observation.started, now(), PARENT, "command")
         pipes = agent.hand_over(job.to_json(), job.compute.ranks)
         for listener in listeners:
             listener.event(prepared)
         try:
-            ending = Watch(
-                agent, pipes, interrupts, listeners, _to_stderr if observation.debug else _nowhere
-            ).run()
+            printed = _to_stderr if observation.debug else _nowhere
+            return Watch(agent, pipes, interrupts, listeners, printed).run()
         finally:
             agent.kill()
-            observation.display.close()
-            if trace:
-                trace.close()
-    if ending.finished is None:
-        return Rendered(ending, report.frames, report.first_bytes, None)
-    if observation.report:
-        observation.report.write_text(report.report(ending.finished).to_json())
-    speed = report.speed(ending.finished)
-    return Rendered(ending, speed.frames, report.first_bytes, speed.steady_fps or speed.overall_fps)
 
 
 def _to_stderr(line: str) -> None:

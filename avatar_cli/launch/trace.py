@@ -10,13 +10,22 @@ from pathlib import Path
 from typing import Any
 
 from avatar_cli.launch.memory import MemorySampler
+from avatar_cli.protocol.errors import EnvironmentProblem
 from avatar_cli.protocol.events import Event, Failed, Instant, Interval, Progress
 
 PARENT = 0  # the parent's and launcher's process number in the trace; rank r is r + 1
 
 
+def unwritten(what: str, path: Path, error: OSError) -> str:
+    """The sentence about a file beside the video that could not be written."""
+    return f"The {what} cannot be written to {path} ({error.strerror}): choose another file."
+
+
 class TraceWriter:
-    """A listener that writes one file."""
+    """A listener that writes one file.
+
+    A file that cannot be written to its end does not end the job: it is given up, and `fault` says so.
+    """
 
     def __init__(self, path: Path, started: float, memory: MemorySampler) -> None:
         """Open the file.
@@ -25,8 +34,16 @@ class TraceWriter:
             path: The trace file; an existing one is replaced.
             started: Zero of the trace's clock, on the events' clock.
             memory: Its samples become a counter track.
+
+        Raises:
+            EnvironmentProblem: The file cannot be opened.
         """
-        self._file = path.open("w")
+        self.fault: str | None = None
+        self._path = path
+        try:
+            self._file = path.open("w")
+        except OSError as error:
+            raise EnvironmentProblem(unwritten("trace", path, error)) from error
         self._started = started
         self._memory = memory
         self._memory_samples = 0
@@ -66,10 +83,12 @@ class TraceWriter:
     def close(self) -> None:
         """Complete the file."""
         self._write(
-            {"ph": "M", "name": "process_sort_index", "pid": PARENT, "args": {"sort_index": -1}}, last=True
+            {"ph": "M", "name": "process_sort_index", "pid": PARENT, "args": {"sort_index": -1}}, end="\n]\n"
         )
-        self._file.write("]\n")
-        self._file.close()
+        try:
+            self._file.close()
+        except OSError as error:
+            self._give_up(error)
 
     def _track(self, rank: int, thread: str) -> dict[str, int]:
         process = self._process(rank)
@@ -96,5 +115,13 @@ class TraceWriter:
     def _time(self, moment: float) -> int:
         return round((moment - self._started) * 1e6)
 
-    def _write(self, item: dict[str, Any], last: bool = False) -> None:
-        self._file.write(json.dumps(item) + ("\n" if last else ",\n"))
+    def _write(self, item: dict[str, Any], end: str = ",\n") -> None:
+        if self.fault:
+            return
+        try:
+            self._file.write(json.dumps(item) + end)
+        except OSError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: OSError) -> None:
+        self.fault = self.fault or unwritten("trace", self._path, error)

@@ -1,5 +1,6 @@
 """One hash a frame, to compare renders picture by picture."""
 
+import contextlib
 import hashlib
 from pathlib import Path
 from typing import TextIO
@@ -25,17 +26,25 @@ class FrameHashWriter:
     """
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         try:
             self._file: TextIO = path.open("w", buffering=1, encoding="ascii")
         except OSError as error:
-            raise EnvironmentProblem(
-                f"Frame hashes cannot be written to {path} ({error.strerror}): choose another file."
-            ) from error
+            raise self._unwritten(error) from error
 
     def write_frame(self, rgb: npt.NDArray[np.uint8]) -> None:
-        """Append the hash of one frame, RGB uint8 [H, W, 3]."""
-        self._file.write(frame_hash(rgb) + "\n")
+        """Append the hash of one frame, RGB uint8 [H, W, 3]. Raises EnvironmentProblem."""
+        try:
+            self._file.write(frame_hash(rgb) + "\n")
+        except OSError as error:
+            raise self._unwritten(error) from error
 
     def close(self) -> None:
         """No more frames."""
-        self._file.close()
+        with contextlib.suppress(OSError):  # what could not be written was told when it came
+            self._file.close()
+
+    def _unwritten(self, error: OSError) -> EnvironmentProblem:
+        return EnvironmentProblem(
+            f"Frame hashes cannot be written to {self._path} ({error.strerror}): choose another file."
+        )

@@ -17,8 +17,17 @@ def check_output(path: Path, overwrite: bool, inputs: Sequence[Path] = ()) -> No
 
     Raises:
         UsageError: it exists and `overwrite` is False, is a folder, is one of `inputs`, or is not named .mp4.
-        EnvironmentProblem: its folder is missing or cannot be written.
+        EnvironmentProblem: its folder is missing or cannot be written, or its name is too long.
     """
+    try:
+        _check(path, overwrite, inputs)
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"The output {path} cannot be written ({error.strerror}): choose another name."
+        ) from error
+
+
+def _check(path: Path, overwrite: bool, inputs: Sequence[Path]) -> None:
     if path.suffix.lower() != ".mp4":
         raise UsageError(f"The output {path} is not named .mp4: avatar writes MP4 files only.")
     if path.is_dir():

@@ -80,3 +80,10 @@ def test_a_side_file_needs_a_folder_and_a_name_of_its_own(files, photo, tmp_path
         job(files(**{option: photo}))
     with pytest.raises(UsageError, match=r"out\.mp4"):
         job(files(**{option: tmp_path / "out.mp4"}))
+    with pytest.raises(UsageError, match=r"out\.partial\.mp4"):
+        job(files(**{option: tmp_path / "out.partial.mp4"}))
+
+
+def test_two_side_files_need_two_names(files, tmp_path):
+    with pytest.raises(UsageError, match=r"same is .* asked for twice"):
+        job(files(report=tmp_path / "same", trace=tmp_path / "same"))

@@ -116,6 +116,26 @@ def test_report_and_trace_tell_the_same_story(start, tmp_path):
     assert [item["args"]["frames"] for item in trace if item["name"] == "frames"] == list(range(1, 61))
 
 
+@pytest.mark.parametrize("name", ["report", "trace"])
+def test_a_full_disk_for_a_side_file_does_not_cost_the_video(start, name):
+    job = start(f"--{name}", "/dev/full", "--quiet")
+    code, _, err = job.end()
+    assert code == 4
+    assert err == (
+        f"avatar: error: The {name} cannot be written to /dev/full (No space left on device): "
+        "choose another file.\n"
+    )
+    assert job.output.stat().st_size > 3000
+
+
+def test_a_trace_that_cannot_be_opened_ends_the_command_before_the_job(start):
+    job = start("--trace", "/proc/trace.json")
+    code, _, err = job.end()
+    assert code == 4
+    assert err.startswith("avatar: error: The trace cannot be written to /proc/trace.json (")
+    assert not job.output.exists()
+
+
 def test_a_reader_that_leaves_ends_the_job(start):
     job = start("--json", frames=3000, delay=0.02)
     family = job.wait_for_frames()

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -34,3 +36,10 @@ def test_a_view_hashes_like_its_copy(tmp_path):
 def test_a_file_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(EnvironmentProblem, match="nowhere"):
         FrameHashWriter(tmp_path / "nowhere" / "hashes.txt")
+
+
+def test_a_full_disk_is_told():
+    writer = FrameHashWriter(Path("/dev/full"))
+    with pytest.raises(EnvironmentProblem, match=r"/dev/full \(No space left"):
+        writer.write_frame(np.zeros((2, 2, 3), np.uint8))
+    writer.close()

@@ -45,6 +45,11 @@ def test_what_cannot_be_an_mp4_is_refused(tmp_path, name):
         check_output(tmp_path / name, overwrite=True)
 
 
+def test_a_name_that_is_too_long_with_partial_in_it_is_refused(tmp_path):
+    with pytest.raises(EnvironmentProblem, match=r"\(File name too long\): choose another name"):
+        check_output(tmp_path / f"{'x' * 246}.mp4", overwrite=False, inputs=[tmp_path])
+
+
 def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(EnvironmentProblem, match="nowhere of the output does not exist"):
         check_output(tmp_path / "nowhere" / "out.mp4", overwrite=False)
