@@ -11,7 +11,7 @@ from avatar_cli.families.portrait.text_encoder import word_ids
 from avatar_cli.families.portrait.vocabulary import VOCABULARY
 from avatar_cli.protocol.job import Mode
 from avatar_cli.runtime.pipeline import Graph
-from avatar_cli.runtime.sampler import chunk_noise
+from avatar_cli.runtime.sampler import euler_sample
 from avatar_cli.runtime.state import RollingState
 from avatar_cli.stages import audio_to_video
 
@@ -106,20 +106,20 @@ def test_nothing_of_a_chunk_outlives_its_last_frame(run, family, speech, monkeyp
     alive: list[tuple[str, int, weakref.ref]] = []
     at_work = [0]  # last frame of the chunk under work, for what is made inside of a stage
 
-    def watched_noise(shape, seed, chunk, device):
-        at_work[0] = chunk.span.stop
-        noise = chunk_noise(shape, seed, chunk, device)
-        alive.append(("noise", chunk.span.stop, weakref.ref(noise.untyped_storage())))
-        return noise
+    def watched_sample(velocity, noise, *rest):
+        alive.append(("noise", at_work[0], weakref.ref(noise.untyped_storage())))
+        return euler_sample(velocity, noise, *rest)
 
     def watch_activation(block, inputs, output):
         alive.append(("activations", at_work[0], weakref.ref(output.untyped_storage())))
 
-    monkeypatch.setattr(audio_to_video, "chunk_noise", watched_noise)
+    monkeypatch.setattr(audio_to_video, "euler_sample", watched_sample)
     networks = (family._networks.motion_dit.network, family._networks.mesh_dit.network)
     hooks = [block.register_forward_hook(watch_activation) for net in networks for block in net.blocks]
 
     def watch(name, span, value):
+        if name == "context":
+            at_work[0] = span.stop
         found = parts(value)
         assert found, f"{name} gives nothing that can be watched"
         for part in found:
