@@ -8,6 +8,7 @@ from typing import Any
 from avatar_cli.protocol.job import Fit, Mode
 from avatar_cli.protocol.timing import parse_fps
 
+SLOWEST_FPS = 1
 FASTEST_FPS = 240
 X264_PRESETS = (
     "ultrafast",
@@ -57,8 +58,10 @@ def _fps(value: Any) -> Any:
         fps = parse_fps(str(value))
     except (ValueError, ZeroDivisionError):
         fps = None
-    if fps is None or fps > FASTEST_FPS:
-        raise ValueError(f"must be a frame rate up to {FASTEST_FPS}, such as 25, 29.97 or 30000/1001")
+    if fps is None or not SLOWEST_FPS <= fps <= FASTEST_FPS:
+        raise ValueError(
+            f"must be a frame rate from {SLOWEST_FPS} to {FASTEST_FPS}, such as 25, 29.97 or 30000/1001"
+        )
     return fps
 
 

@@ -227,11 +227,10 @@ class Pipeline:
 
 
 def _as_avatar_error(failure: StageError) -> AvatarError:
-    """The error a user sees: its own sentence where it has one, else where it happened and what was said."""
+    """The error a user sees: its own sentence where it has one, else what was said."""
     if isinstance(failure.error, AvatarError):
         failure.error.stage = failure.error.stage or failure.stage
         failure.error.chunk = failure.error.chunk or failure.chunk
         return failure.error
-    place = f"stage {failure.stage}" + (f", chunk {failure.chunk}" if failure.chunk else "")
-    message = f"the render failed in {place}: {type(failure.error).__name__}: {failure.error}"
+    message = f"The render failed with {type(failure.error).__name__}: {failure.error}"
     return RenderFailure(message, stage=failure.stage, chunk=failure.chunk)

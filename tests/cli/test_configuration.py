@@ -101,6 +101,7 @@ def test_an_assignment_without_a_value_is_refused():
         ("seed", "-1"),
         ("fps", "0"),
         ("fps", "1/0"),
+        ("fps", "0.99"),
         ("fps", "fast"),
         ("fps", "1000"),
         ("fit", "stretch"),

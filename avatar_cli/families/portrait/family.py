@@ -51,6 +51,7 @@ FACTS = FamilyFacts(
     state_bytes=MiB,
     memory_bytes={"context": 16 * MiB, "a2v": 32 * MiB, "sr": 128 * MiB, "decode": 128 * MiB},
 )
+SHORTEST_BORDER = 2  # frames; a seam goes on with the speed of the two beside it
 BARS = "black"  # around a reference that is padded
 
 
@@ -88,7 +89,7 @@ class PortraitFamily:
             )
         except NoFaceFound:
             raise InputError(
-                f"no face was found in {name}; use a picture that shows one face from the front, well lit"
+                f"No face was found in {name}: use a picture that shows one face from the front, well lit."
             ) from None
         conditioning = Conditioning(
             tokens=torch.from_numpy(reference.tokens)[None],
@@ -100,6 +101,12 @@ class PortraitFamily:
 
     def plan(self, generation: Generation) -> ChunkPlan:
         """Chunk lengths of a job. Raises UsageError for lengths that no plan can have."""
+        alone = generation.border_frames == generation.interpolated_frames == 0
+        if generation.border_frames < SHORTEST_BORDER and not alone:
+            raise UsageError(
+                f"chunks.border={generation.border_frames} is too short to join chunks: make it "
+                f"{SHORTEST_BORDER} or more, or both chunks.border and chunks.interpolated 0."
+            )
         try:
             return ChunkPlan(
                 generation.chunk_frames,
@@ -109,7 +116,9 @@ class PortraitFamily:
                 tail=FACTS.tail,
             )
         except ValueError as error:
-            raise UsageError(f"the chunk lengths cannot be: {error}; change the keys under chunks") from error
+            raise UsageError(
+                f"The chunk lengths cannot be: {error}; change the keys under chunks."
+            ) from error
 
     def graph(
         self, conditioning: Conditioning, speech: SpeechTrack, generation: Generation, picture: Picture

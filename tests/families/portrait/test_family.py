@@ -9,6 +9,7 @@ import torch
 
 from avatar_cli.families.portrait.text_encoder import word_ids
 from avatar_cli.families.portrait.vocabulary import VOCABULARY
+from avatar_cli.protocol.errors import UsageError
 from avatar_cli.protocol.job import Mode
 from avatar_cli.runtime.pipeline import Graph
 from avatar_cli.runtime.sampler import euler_sample
@@ -172,3 +173,16 @@ def test_another_persons_tokens_change_the_result(run, encoded, speech):
     other[..., :3] *= torch.tensor([0.9, 1.1, 1.0])
     stranger = dataclasses.replace(run, conditioning=dataclasses.replace(encoded.conditioning, tokens=other))
     assert stranger.frames(path) != run.frames(path)
+
+
+@pytest.mark.parametrize(("border", "interpolated"), [(0, 10), (1, 10), (1, 0)])
+def test_a_border_too_short_to_join_chunks_is_refused(run, family, border, interpolated):
+    lengths = dataclasses.replace(run.generation, border_frames=border, interpolated_frames=interpolated)
+    with pytest.raises(UsageError, match=rf"chunks\.border={border} is too short"):
+        family.plan(lengths)
+
+
+@pytest.mark.parametrize(("frames", "border", "interpolated"), [(1, 0, 0), (2, 2, 1), (3, 2, 0), (5, 4, 30)])
+def test_chunks_may_be_tiny(run, speech, frames, border, interpolated):
+    lengths = {"chunk_frames": frames, "border_frames": border, "interpolated_frames": interpolated}
+    assert len(run.frames(speech(0.5), **lengths)) == 13
