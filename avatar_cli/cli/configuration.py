@@ -25,6 +25,20 @@ class Configuration:
         return self.values[key]
 
 
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that comes twice, of which YAML would take the last one without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """The mapping of a node."""
+        keys = [key.value for key, _ in node.value]
+        for place, (key, _) in enumerate(node.value):
+            if key.value in keys[:place]:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"{key.value} comes twice", key.start_mark
+                )
+        return super().construct_mapping(node, deep)
+
+
 def configure(request: Request) -> Configuration:
     """Settle every setting. Raises UsageError for an unknown key or a value that cannot be."""
     file = _read_file(request.config) if request.config else {}
@@ -60,10 +74,10 @@ def _check_words(prompt: Iterable[str], preset: Preset) -> None:
 
 def _read_file(path: Path) -> dict[str, Any]:
     try:
-        tree = yaml.safe_load(path.read_text())
+        tree = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except OSError as error:
         raise UsageError(f"--config {path} cannot be read ({error.strerror}): check the name.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise UsageError(f"--config {path} is not YAML ({reason}): correct it.") from error
     if tree is None:

@@ -128,6 +128,14 @@ def test_a_file_of_two_documents_or_a_list_is_refused(config):
     assert "mine.yaml" in refusal(Request({}, config=config("a: [")))
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["picture: {size: 360p}\npicture: {fps: 30}", "picture: {fps: 30, fps: 25}", "[" * 9999, "2026-02-30"],
+)
+def test_a_file_that_yaml_would_misread_or_fail_on_is_refused(config, text):
+    assert "is not YAML" in refusal(Request({}, config=config(text)))
+
+
 def test_a_missing_file_is_refused(tmp_path):
     assert "absent.yaml" in refusal(Request({}, config=tmp_path / "absent.yaml"))
 
