@@ -8,6 +8,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from avatar_cli import __version__
+from avatar_cli.cli.streams import settle_streams
 from avatar_cli.launch.agent_process import SESSION, AgentProcess
 from avatar_cli.launch.process_start import process_start
 from avatar_cli.protocol.errors import AvatarError, Interrupted
@@ -27,6 +28,7 @@ class _EndedBySignal(BaseException):
 
 def main() -> None:
     """Entry point of the console script."""
+    settle_streams()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -114,6 +116,11 @@ def _run_command(arguments: list[str], started: float, agent: AgentProcess | Non
         if "--debug" in arguments:
             traceback.print_exc()
         return error.code
+    except OSError as error:
+        complain(f"The system refused something that the command needs ({error}).")
+        if "--debug" in arguments:
+            traceback.print_exc()
+        return ExitCode.ENVIRONMENT
     return int(code or ExitCode.DONE)
 
 

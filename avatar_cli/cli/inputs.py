@@ -11,7 +11,7 @@ from avatar_cli.media.image_in import parse_colour, probe_image
 from avatar_cli.media.output_path import check_output, partial_path
 from avatar_cli.media.sizes import derived_output, resolve_size
 from avatar_cli.media.speech_in import probe_speech
-from avatar_cli.protocol.errors import UsageError
+from avatar_cli.protocol.errors import AvatarError, InputError, UsageError
 from avatar_cli.protocol.job import Compute, Encoding, Fit, Generation, Mode, Picture, RenderJob
 
 
@@ -24,7 +24,10 @@ def build_job(files: Files, configuration: Configuration) -> RenderJob:
         EnvironmentProblem: ffmpeg or a folder is missing.
     """
     ffmpeg_path()
+    _check_name(files.reference, InputError)
+    _check_name(files.speech, InputError)
     output = files.output or derived_output(files.reference, files.speech)
+    _check_name(output, UsageError)
     image = probe_image(files.reference)
     probe_speech(files.speech)
     check_output(output, files.overwrite, inputs=(files.reference, files.speech))
@@ -74,6 +77,14 @@ def _check_side_file(path: Path, taken: Iterable[Path]) -> None:
         raise UsageError(f"{path} cannot be written: name a file in a folder that exists.")
     if path.resolve() in {other.resolve() for other in taken}:
         raise UsageError(f"{path} is an input, the video itself or asked for twice: name another file.")
+
+
+def _check_name(path: Path, kind: type[AvatarError]) -> None:
+    """Bytes that are no text cannot be handed on in events, reports and sentences."""
+    try:
+        _absolute(path).encode()
+    except UnicodeEncodeError as error:
+        raise kind(f"The name of {path} is not UTF-8 text: rename the file or its folder.") from error
 
 
 def _absolute(path: Path) -> str:

@@ -45,7 +45,7 @@ def _tell_the_end(rendered: Rendered, output: Path, summary: bool, debug: bool) 
         if summary:
             ttff = "" if rendered.ttff is None else f", first frame after {rendered.ttff:.2f} s"
             length = f"{rendered.frames} frames, {ending.finished.duration:.2f} s"
-            print(f"{ending.finished.output}: {length}{ttff}, {rendered.fps:.1f} frames/s")
+            print(f"{ending.finished.output}: {length}{ttff}, {rendered.fps:.1f} frames/s", flush=True)
     elif ending.code is ExitCode.INTERRUPTED:
         partial = partial_path(output)
         kept = rendered.frames and partial.exists()

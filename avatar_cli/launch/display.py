@@ -5,7 +5,7 @@ import sys
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from avatar_cli.launch.pace import Pace
-from avatar_cli.protocol.errors import Interrupted
+from avatar_cli.protocol.errors import EnvironmentProblem, Interrupted
 from avatar_cli.protocol.events import Event, Instant, Progress, RankStarted, Warned, now, to_line
 
 if TYPE_CHECKING:
@@ -59,13 +59,15 @@ class JsonLines(Silence):
         self._stream = stream
 
     def event(self, event: Event) -> None:
-        """Write the event as it came. Raises Interrupted when nobody reads any more."""
+        """Write the event as it came. Raises Interrupted when nobody reads any more, EnvironmentProblem."""
         try:
             print(to_line(event), file=self._stream, flush=True)
         except BrokenPipeError as error:
             # what is left in the buffer must not be written, and fail, once more at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
             raise Interrupted("interrupted; the reader of the events has left.") from error
+        except OSError as error:
+            raise EnvironmentProblem(f"Events cannot be written to stdout ({error.strerror}).") from error
 
 
 class PlainLines:

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,11 @@ def test_a_side_file_needs_a_folder_and_a_name_of_its_own(files, photo, tmp_path
 def test_two_side_files_need_two_names(files, tmp_path):
     with pytest.raises(UsageError, match=r"same is .* asked for twice"):
         job(files(report=tmp_path / "same", trace=tmp_path / "same"))
+
+
+def test_a_name_that_is_no_text_is_refused(files, tmp_path):
+    name = tmp_path / os.fsdecode(b"f\xfcr.mp4")
+    with pytest.raises(UsageError, match="is not UTF-8 text"):
+        job(files(output=name))
+    with pytest.raises(InputError, match="is not UTF-8 text"):
+        job(files(speech=name))
