@@ -16,6 +16,7 @@ from avatar_cli.media.ffmpeg import ChildProcess
 from avatar_cli.media.fragment_watch import FragmentWatch
 from avatar_cli.media.mp4_command import SoundFormat, VideoFormat, mp4_command
 from avatar_cli.media.output_path import check_output, partial_path
+from avatar_cli.media.partial_file import PartialFile
 from avatar_cli.media.pipe_writer import PipeWriter
 from avatar_cli.media.sound_layout import with_positions
 from avatar_cli.protocol.errors import AvatarError, EnvironmentProblem, RenderFailure
@@ -65,12 +66,7 @@ class Mp4Writer:
     ) -> None:
         self._output = output
         self._partial = partial_path(output)
-        try:
-            self._partial.unlink(missing_ok=True)  # a leftover must not be taken for the first bytes
-        except OSError as error:
-            raise EnvironmentProblem(
-                f"{self._partial} cannot be replaced ({error.strerror}): choose another folder."
-            ) from error
+        self._claim = PartialFile(self._partial)
         self._error: AvatarError | None = None
         self._error_lock = threading.RLock()
         video_read, video_write = os.pipe()
@@ -85,6 +81,7 @@ class Mp4Writer:
         except BaseException:
             os.close(video_write)
             os.close(sound_write)
+            self._claim.release()
             raise
         finally:
             os.close(video_read)
@@ -118,6 +115,13 @@ class Mp4Writer:
 
     def finish(self) -> Path:
         """Complete the file and move it over OUT; returns OUT. Raises once `abandon` was called."""
+        try:
+            self._finish()
+        finally:
+            self._claim.release()
+        return self._output
+
+    def _finish(self) -> None:
         self._frames.end()
         self._sound.end()
         self._child.wait()
@@ -136,7 +140,6 @@ class Mp4Writer:
                 f"{self._partial} is complete but cannot be moved to {self._output} ({error.strerror}): "
                 "move it by hand."
             ) from error
-        return self._output
 
     def abandon(self) -> Path:
         """Give up: let ffmpeg complete the partial file with what it was given; returns its path."""
@@ -152,6 +155,7 @@ class Mp4Writer:
             self._child.kill()
         self._join()
         self._watch.end(complete=False)
+        self._claim.release()
         return self._partial
 
     def _put(self, pipe: PipeWriter, data: npt.NDArray[Any]) -> None:
@@ -170,6 +174,7 @@ class Mp4Writer:
                     self._child.wait(_LAST_WORDS_SECONDS)
                 except subprocess.TimeoutExpired:
                     self._child.kill()
+                self._claim.release()
                 words = self._child.complaint() or "it ended before all frames had come"
                 message = f"ffmpeg stopped while writing {self._partial}: {words}"
                 if any(sign in words for sign in _ENVIRONMENT_SIGNS):

@@ -172,10 +172,34 @@ def test_abandoning_a_stopped_ffmpeg_does_not_hang(start_render, monkeypatch):
     assert not running(render.writer.pid)
 
 
-def test_a_missing_folder_is_told_in_ffmpegs_words(start_render, tmp_path):
-    render = start_render(tmp_path / "nowhere" / "out.mp4")
-    with pytest.raises(EnvironmentProblem, match=r"nowhere.*No such file or directory; .*another folder"):
-        feed(render, 1000)
+def test_a_missing_folder_is_told(start_render, tmp_path):
+    with pytest.raises(EnvironmentProblem, match=r"nowhere.*\(No such file or directory\): .*another folder"):
+        start_render(tmp_path / "nowhere" / "out.mp4")
+
+
+def test_a_second_render_to_the_same_file_leaves_the_first_alone(start_render, tmp_path):
+    first = start_render()
+    first.frame(0)
+    with pytest.raises(EnvironmentProblem, match=r"Another render is writing .*out\.partial\.mp4"):
+        start_render()
+    first.frame(1)
+    output = first.writer.finish()
+    assert len(list(read_frames(output))) == 2
+    second = start_render()
+    assert output.exists()
+    second.writer.abandon()
+    third = start_render()
+    third.frame(0)
+    third.writer.finish()
+
+
+def test_a_link_in_the_place_of_the_partial_file_is_not_followed(start_render, tmp_path):
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / "out.partial.mp4").symlink_to(tmp_path / "precious")
+    render = start_render()
+    render.frame(0)
+    render.writer.finish()
+    assert (tmp_path / "precious").read_text() == "precious"
 
 
 def test_a_bad_option_is_told_in_ffmpegs_words(tmp_path):
