@@ -23,7 +23,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Needs AVATAR_TEST_MEDIA and the speech synthesisers named in docs/training.md; about an hour on two cores.
+# Needs AVATAR_TEST_MEDIA and the speech synthesisers named in docs/training.md; about an hour of one core.
 train: $(VENV)/.dev
 	$(BIN)/python -m avatar_cli.families.portrait.training
 
