@@ -163,7 +163,7 @@ class Pipeline:
         done = self._done
         for index, chunk in enumerate(self._job.plan.work_order(self._job.has_frame)):
             if self._stop.is_set():
-                raise Interrupted("the render was interrupted")
+                raise Interrupted("The render was interrupted.")
             if index >= done:
                 yield chunk
 
@@ -189,7 +189,7 @@ class Pipeline:
             with interval(self._emit, stage.name, label, self._rank), self._resident(stage):
                 for frame in stage.push(self._states[stage.name], piece):
                     if self._stop.is_set():
-                        raise Interrupted("the render was interrupted")
+                        raise Interrupted("The render was interrupted.")
                     publish(frame)
                     del frame
             del piece

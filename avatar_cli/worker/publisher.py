@@ -42,11 +42,11 @@ class Publisher:
             self._emit(Instant("first_packet", now(), PUBLISHING_RANK))
         self.frames = index + 1
         if now() - self._reported > PROGRESS_INTERVAL:
-            self._report()
+            self._report(threading.current_thread().name)
 
     def finish(self) -> Path:
         """Complete the file and move it into its place."""
-        self._report()
+        self._report("finish")
         self._open = False
         if self._hashes:
             self._hashes.close()
@@ -75,8 +75,8 @@ class Publisher:
             self._writer.write_sound(self._speech.sound_for_frame(self._sounds))
             self._sounds += 1
 
-    def _report(self) -> None:
+    def _report(self, stage: str) -> None:
         self._reported = now()
         total = self._speech.total_frames
         known = total if total is not None else self._speech.estimated_frames
-        self._emit(Progress(self.frames, known, self._reported, threading.current_thread().name))
+        self._emit(Progress(self.frames, known, self._reported, stage))
