@@ -2,10 +2,9 @@
 
 import cv2
 import numpy as np
-from ai_edge_litert.interpreter import Interpreter
 from numpy.typing import NDArray
 
-from avatar_cli.assets import asset_path
+from avatar_cli.families.portrait.tflite import load_network
 
 NETWORK_SIDE = 256
 
@@ -15,9 +14,7 @@ class PersonMasker:
 
     def __init__(self) -> None:
         """Loads the network from the embedded assets."""
-        network = asset_path("landmarks/selfie_segmentation.tflite")
-        self._network = Interpreter(str(network), num_threads=1)
-        self._network.allocate_tensors()
+        self._network = load_network("landmarks/selfie_segmentation.tflite")
 
     def mask(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Probability 0..1 of a person, float32 [H, W], for uint8 [H, W, 3] RGB."""

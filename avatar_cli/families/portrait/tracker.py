@@ -12,9 +12,9 @@ import numpy as np
 from ai_edge_litert.interpreter import Interpreter
 from numpy.typing import NDArray
 
-from avatar_cli.assets import asset_path
 from avatar_cli.families.portrait.landmarks import BLENDSHAPE_INPUT, OUTER_EYE_CORNERS
 from avatar_cli.families.portrait.latents import MESH_POINTS
+from avatar_cli.families.portrait.tflite import load_network
 
 Image = NDArray[np.uint8]  # [H, W, 3], RGB
 Floats = NDArray[np.float32]
@@ -81,9 +81,9 @@ class FaceTracker:
 
     def __init__(self) -> None:
         """Loads the three networks from the embedded assets."""
-        self._detector = _load("landmarks/face_detector.tflite")
-        self._landmarks = _load("landmarks/face_landmarks_detector.tflite")
-        self._blendshapes = _load("landmarks/face_blendshapes.tflite")
+        self._detector = load_network("landmarks/face_detector.tflite")
+        self._landmarks = load_network("landmarks/face_landmarks_detector.tflite")
+        self._blendshapes = load_network("landmarks/face_blendshapes.tflite")
         self._anchors = _detector_anchors()
 
     def detect(self, image: Image) -> list[Detection]:
@@ -168,12 +168,6 @@ class FaceTracker:
         depth = points[:, 2:] * (region.side / LANDMARK_SIDE)
         landmarks = np.concatenate([flat, depth], axis=1).astype(np.float32)
         return landmarks, float(_sigmoid(presence).item())
-
-
-def _load(name: str) -> Interpreter:
-    interpreter = Interpreter(str(asset_path(name)), num_threads=1)
-    interpreter.allocate_tensors()
-    return interpreter
 
 
 def _run(network: Interpreter, value: Floats) -> list[Floats]:
