@@ -5,10 +5,12 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from avatar_cli.assets import asset_path
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH
+from avatar_cli.protocol.errors import EnvironmentProblem
 
 Floats = NDArray[np.float32]
 
@@ -43,5 +45,9 @@ class MotionBasis:
 
 
 def load_motion_basis(path: Path | None = None) -> MotionBasis:
-    """Reads the embedded basis, or the one in `path`."""
-    return MotionBasis(**load_file(path or asset_path(ASSET)))
+    """Reads the embedded basis, or the one in `path`. Raises EnvironmentProblem: missing or damaged."""
+    path = path or asset_path(ASSET)
+    try:
+        return MotionBasis(**load_file(path))
+    except SafetensorError as error:
+        raise EnvironmentProblem(f"{path} is damaged ({error}): install avatar again.") from error

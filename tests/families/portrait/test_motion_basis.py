@@ -6,6 +6,7 @@ from avatar_cli.families.portrait.landmarks import FACE_OVAL, LEFT_EYE, LIPS, RI
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH, POSE
 from avatar_cli.families.portrait.measures import measure_mouth
 from avatar_cli.families.portrait.motion_basis import BASIS_CHANNELS, load_motion_basis
+from avatar_cli.protocol.errors import EnvironmentProblem
 
 SYMMETRIC = [name for name in BASIS_CHANNELS if name != "shift_x"]
 
@@ -80,3 +81,9 @@ def test_a_saved_basis_is_read_again(basis, tmp_path):
     basis.save(tmp_path / "basis.safetensors")
     again = load_motion_basis(tmp_path / "basis.safetensors")
     assert all(np.array_equal(getattr(again, name), value) for name, value in vars(basis).items())
+
+
+def test_a_damaged_file_is_told(tmp_path):
+    (tmp_path / "basis.safetensors").write_bytes(b"")
+    with pytest.raises(EnvironmentProblem, match=r"basis\.safetensors is damaged"):
+        load_motion_basis(tmp_path / "basis.safetensors")
