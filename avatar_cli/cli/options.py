@@ -13,14 +13,21 @@ _PICTURE = "Picture"
 _GENERATION = "Generation"
 _COMPUTE = "Compute"
 _TELLING = "What the tool tells"
+_OURS = False  # typer must not look at inputs: to it, one that cannot be read is a wrong command line
 
 Reference = Annotated[
-    Path, typer.Argument(metavar="REF", help="Photo of the person: JPEG or PNG.", show_default=False)
+    Path,
+    typer.Argument(
+        metavar="REF", help="Photo of the person: JPEG or PNG.", show_default=False, readable=_OURS
+    ),
 ]
 Speech = Annotated[
     Path,
     typer.Argument(
-        metavar="SPEECH", help="Recording of the speech: WAV, FLAC or MP3, of any length.", show_default=False
+        metavar="SPEECH",
+        help="Recording of the speech: WAV, FLAC or MP3, of any length.",
+        show_default=False,
+        readable=_OURS,
     ),
 ]
 Output = Annotated[

@@ -17,10 +17,12 @@ PROGRESS_INTERVAL = 0.25  # seconds between two progress events
 class Publisher:
     """Takes frames in order, from one thread, and trims what lies past the end of the speech."""
 
-    def __init__(self, writer: Mp4Writer, speech: SpeechSource, hashes: Path | None, emit: EventSink) -> None:
+    def __init__(
+        self, writer: Mp4Writer, speech: SpeechSource, hashes: FrameHashWriter | None, emit: EventSink
+    ) -> None:
         self._writer = writer
         self._speech = speech
-        self._hashes = FrameHashWriter(hashes) if hashes else None
+        self._hashes = hashes
         self._emit = emit
         self._reported = 0.0
         self._open = True

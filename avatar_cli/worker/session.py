@@ -9,6 +9,7 @@ import cv2
 import torch
 
 from avatar_cli.families.registry import load_family
+from avatar_cli.media.frame_hashes import FrameHashWriter
 from avatar_cli.media.image_in import load_image, parse_colour
 from avatar_cli.media.mp4_out import Mp4Writer, SoundFormat, VideoFormat
 from avatar_cli.media.speech_source import SpeechSource
@@ -81,6 +82,7 @@ def _pipeline_job(job: RenderJob, family: Family, conditioning: object, speech: 
 
 
 def _open_publisher(job: RenderJob, sound: SpeechSource, emit: EventSink) -> Publisher:
+    hashes = FrameHashWriter(Path(job.frame_hashes)) if job.frame_hashes else None
     writer = Mp4Writer(
         Path(job.output),
         VideoFormat(job.picture.width, job.picture.height, job.picture.fps),
@@ -88,4 +90,4 @@ def _open_publisher(job: RenderJob, sound: SpeechSource, emit: EventSink) -> Pub
         job.encoding,
         on_first_bytes=lambda: emit(Instant("first_bytes", now(), 0)),
     )
-    return Publisher(writer, sound, Path(job.frame_hashes) if job.frame_hashes else None, emit)
+    return Publisher(writer, sound, hashes, emit)

@@ -1,4 +1,6 @@
 import json
+import os
+import shutil
 import subprocess
 import sys
 
@@ -83,6 +85,27 @@ def test_a_wrong_input_is_exit_code_3_without_a_traceback(photo, tmp_path):
     assert result.returncode == 3
     assert "absent.wav" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_an_input_that_may_not_be_read_is_bad_input_too(photo, tmp_path, speech):
+    if os.getuid() == 0 and shutil.which("setpriv") is None:
+        pytest.skip("root may read everything, and there is no setpriv to take that right away")
+    photo.chmod(0)
+    rights = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"] if os.getuid() == 0 else []
+    command = [
+        *rights,
+        sys.executable,
+        "-m",
+        "avatar_cli",
+        "render",
+        photo,
+        speech,
+        "-o",
+        tmp_path / "out.mp4",
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 3
+    assert result.stderr == f"avatar: error: {photo} cannot be read (Permission denied): check the name.\n"
 
 
 def test_debug_adds_the_traceback(photo, tmp_path):
