@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import psutil
 import pytest
 from PIL import Image
 
+import avatar_cli
 from avatar_cli.assets import asset_path
 from avatar_cli.cli.presets import load_preset
 from avatar_cli.families.portrait.vocabulary import VOCABULARY
@@ -145,6 +147,24 @@ def test_a_picture_without_a_face_is_refused_by_name(speech, tmp_path):
     errors = [line for line in done.stderr.splitlines() if "error" in line]
     assert len(errors) == 1
     assert "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("*.mp4"))
+
+
+def test_weights_of_another_network_are_told_with_their_file(speech, tmp_path):
+    package = Path(avatar_cli.__file__).parent
+    shutil.copytree(package, tmp_path / "avatar_cli")
+    shutil.copytree(package.parent / "configs", tmp_path / "configs")
+    weights = shutil.copytree(package.parent / "assets", tmp_path / "assets") / "portrait"
+    shutil.copy(weights / "sr_dit.safetensors", weights / "a2v_dit.safetensors")
+    done = subprocess.run(
+        command(REFERENCE, speech(1.0), "-o", tmp_path / "out.mp4", *SMALL),
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert done.returncode == 4
+    assert "a2v_dit.safetensors holds the weights of another network" in done.stderr
     assert not list(tmp_path.glob("*.mp4"))
 
 

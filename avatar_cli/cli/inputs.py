@@ -34,7 +34,7 @@ def build_job(files: Files, configuration: Configuration) -> RenderJob:
     taken = [files.reference, files.speech, output, partial_path(output)]
     for path in (files.report, files.trace, files.frame_hashes):
         if path is not None:
-            _check_side_file(path, taken)
+            _check_side_file(path, taken, files.overwrite)
             taken.append(path)
     background = configuration["picture.background"]
     if background is not None:
@@ -71,12 +71,14 @@ def build_job(files: Files, configuration: Configuration) -> RenderJob:
     )
 
 
-def _check_side_file(path: Path, taken: Iterable[Path]) -> None:
-    """A report, trace or hash file replaces what is there, but not an input, the video or each other."""
+def _check_side_file(path: Path, taken: Iterable[Path], overwrite: bool) -> None:
+    """Reports, traces and hashes never replace an input, the video or each other; else as the video does."""
     if not path.parent.is_dir() or path.is_dir() or not os.access(path.parent, os.W_OK):
         raise UsageError(f"{path} cannot be written: name a file in a folder that exists.")
     if path.resolve() in {other.resolve() for other in taken}:
         raise UsageError(f"{path} is an input, the video itself or asked for twice: name another file.")
+    if path.is_file() and not overwrite:
+        raise UsageError(f"{path} exists: add --overwrite to replace it, or name another file.")
 
 
 def _check_name(path: Path, kind: type[AvatarError]) -> None:

@@ -92,7 +92,7 @@ Background = Annotated[
     str | None,
     typer.Option(
         metavar="COLOUR",
-        help=r"Behind a transparent REF: a name or #rrggbb. \[default: black]",
+        help=r"Behind a transparent REF and in the bars of pad: a name or #rrggbb. \[default: black]",
         rich_help_panel=_PICTURE,
     ),
 ]
@@ -116,7 +116,7 @@ Seed = Annotated[
     str | None,
     typer.Option(
         metavar="N",
-        help=r"The same seed gives the same frames. \[default: 0]",
+        help=r"Same seed, same frames, same nods and blinks: vary it in a series of videos. \[default: 0]",
         rich_help_panel=_GENERATION,
     ),
 ]

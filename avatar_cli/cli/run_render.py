@@ -44,8 +44,10 @@ def _tell_the_end(rendered: Rendered, output: Path, summary: bool, debug: bool) 
     if ending.finished is not None:
         if summary:
             ttff = "" if rendered.ttff is None else f", first frame after {rendered.ttff:.2f} s"
-            length = f"{rendered.frames} frames, {ending.finished.duration:.2f} s"
-            print(f"{ending.finished.output}: {length}{ttff}, {rendered.fps:.1f} frames/s", flush=True)
+            count = "1 frame" if rendered.frames == 1 else f"{rendered.frames} frames"
+            speed = "" if rendered.fps is None else f", {rendered.fps:.1f} frames/s"
+            length = f"{count}, {ending.finished.duration:.2f} s"
+            print(f"{ending.finished.output}: {length}{ttff}{speed}", flush=True)
     elif ending.code is ExitCode.INTERRUPTED:
         partial = partial_path(output)
         kept = rendered.frames and partial.exists()

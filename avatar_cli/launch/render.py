@@ -38,7 +38,7 @@ class Rendered:
     ending: Ending
     frames: int  # that the encoder was given
     ttff: float | None  # seconds from the command to the first bytes that play
-    fps: float | None  # steady frames/s; of the whole job where it ended within the warm-up
+    fps: float | None  # steady frames/s; None where the video ended within the warm-up
     faults: tuple[str, ...] = ()  # a sentence on each file beside the video that could not be written
 
 
@@ -73,8 +73,7 @@ def render(job: RenderJob, agent: AgentProcess, observation: Observation) -> Ren
         except OSError as error:
             faults.append(unwritten("report", observation.report, error))
     speed = report.speed(ending.finished)
-    fps = speed.steady_fps or speed.overall_fps
-    return Rendered(ending, speed.frames, report.first_bytes, fps, tuple(faults))
+    return Rendered(ending, speed.frames, report.first_bytes, speed.steady_fps, tuple(faults))
 
 
 def _follow(

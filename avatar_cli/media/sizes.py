@@ -36,10 +36,11 @@ def resolve_size(text: str, reference: tuple[int, int]) -> tuple[int, int]:
             f"--size {text} is not a size: write {', '.join(_NAMED_HEIGHTS)}, source, or WxH such as 960x960."
         )
     size = (int(explicit[1]), int(explicit[2]))
+    _within_limits(size, f"--size {text} was asked for", "choose a size between these")
     if size != round_to_even(*size):
         even = "x".join(map(str, round_to_even(*size)))
         raise UsageError(f"--size {text} has an odd side, which H.264 video cannot have: write {even}.")
-    return _within_limits(size, f"--size {text} was asked for", "choose a size between these")
+    return size
 
 
 def round_to_even(width: int, height: int) -> tuple[int, int]:

@@ -85,6 +85,15 @@ def test_a_side_file_needs_a_folder_and_a_name_of_its_own(files, photo, tmp_path
         job(files(**{option: tmp_path / "out.partial.mp4"}))
 
 
+@pytest.mark.parametrize("option", ["report", "trace", "frame_hashes"])
+def test_an_existing_side_file_is_only_replaced_on_demand(files, tmp_path, option):
+    finished = tmp_path / "finished.mp4"
+    finished.write_bytes(b"an hour of work")
+    with pytest.raises(UsageError, match="--overwrite"):
+        job(files(**{option: finished}))
+    job(files(**{option: finished}, overwrite=True))
+
+
 def test_two_side_files_need_two_names(files, tmp_path):
     with pytest.raises(UsageError, match=r"same is .* asked for twice"):
         job(files(report=tmp_path / "same", trace=tmp_path / "same"))

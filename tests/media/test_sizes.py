@@ -51,3 +51,9 @@ def test_a_derived_name_never_is_an_input(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert derived_output(Path("anna.png"), Path("hello.mp4")) == Path("anna-hello.mp4")
     assert derived_output(Path("hello.mp4"), Path("sounds/hello.wav")) == Path("hello-hello.mp4")
+
+
+def test_a_size_out_of_range_is_told_its_range_and_no_other_size():
+    for text in ("1x1080", "99999x99999"):
+        with pytest.raises(UsageError, match="64 to 4096"):
+            resolve_size(text, (100, 100))

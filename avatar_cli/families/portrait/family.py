@@ -24,7 +24,7 @@ from avatar_cli.families.portrait.sr_dit import MeshDiT, MeshDiTParams
 from avatar_cli.families.portrait.text_encoder import TextEncoder, TextEncoderParams, word_ids
 from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.media.image_in import parse_colour
-from avatar_cli.protocol.errors import InputError, UsageError
+from avatar_cli.protocol.errors import EnvironmentProblem, InputError, UsageError
 from avatar_cli.protocol.events import EventSink
 from avatar_cli.protocol.job import Generation, Picture
 from avatar_cli.runtime.chunks import ChunkPlan, Layout, Tail
@@ -162,12 +162,20 @@ def _sharded(motion: Module, mesh: Module, ranks: int, emit: EventSink) -> tuple
 
 
 def _module(name: str, network: Callable[[Any], nn.Module], params: Callable[..., Any]) -> Module:
+    path = asset_path(f"portrait/{name}.safetensors")
+
     def build(config: Mapping[str, Any]) -> nn.Module:
-        return network(params(**{key: _frozen(value) for key, value in config.items()}))
+        try:
+            sizes = params(**{key: _frozen(value) for key, value in config.items()})
+        except TypeError as error:
+            raise EnvironmentProblem(
+                f"{path} holds the weights of another network ({error}): install avatar again."
+            ) from error
+        return network(sizes)
 
     return Module(
         name=name,
-        checkpoint=Checkpoint(asset_path(f"portrait/{name}.safetensors")),
+        checkpoint=Checkpoint(path),
         build=build,
         blocks=lambda network: list(getattr(network, "blocks", ())),
     )
