@@ -22,6 +22,10 @@ Floats = NDArray[np.float32]
 # An open mouth has the jaw lowered by this share of the gap beyond a gap that parted lips alone make.
 JAW_SHARE = 0.8
 GAP_OF_PARTED_LIPS = 0.10
+# It has the upper lip raised by this share of the gap, as in speech.
+UPPER_LIP_SHARE = 0.3
+# What a full smile adds to the mouth and speaking takes back, e: half of it, the rest is the person's look.
+SMILE = {"width": 0.05, "corner_y": -0.015}
 TURNED_HEAD_DEGREES = 25
 WIDE_OPEN_GAP = 0.3
 CLOSED_EYES_SCORE = 0.6
@@ -96,7 +100,7 @@ def encode_reference(
     landmarks = _moved(face.landmarks, canvas.transform)
     shape = load_motion_basis().shape
     pose, canonical = personal_pose(landmarks, shape)
-    rest = resting_latents(canonical)
+    rest = resting_latents(canonical, _smile(face))
     return PortraitReference(
         image=canvas.image,
         landmarks=landmarks,
@@ -110,17 +114,27 @@ def encode_reference(
     )
 
 
-def resting_latents(canonical: NDArray) -> Floats:
-    """The photo's own latents [21] against a closed neutral mouth, from its canonical mesh [478, 3].
+def resting_latents(canonical: NDArray, smile: float) -> Floats:
+    """The photo's own latents [21] against a closed neutral mouth.
 
-    Only opening can be told from a single picture: `gap`, and the part of it that the jaw makes. Latents
-    minus these are relative to the photo, so that equal latents close every mouth.
+    From its canonical mesh [478, 3] comes the opening: `gap`, and the parts of it that jaw and upper lip
+    make. `smile` in 0..1 is its expression score, from which the corners follow. Latents minus these are
+    relative to the photo, so that equal latents close every mouth, and a lip that is raised already is not
+    raised once more, above the teeth that the photo shows.
     """
     rest = np.zeros(len(CHANNELS), np.float32)
+    for channel, full in SMILE.items():
+        rest[CHANNELS.index(channel)] = smile * full
     gap = max(0.0, float(measure_mouth(canonical)[MOUTH.index("gap")]))
     rest[CHANNELS.index("gap")] = gap
+    rest[CHANNELS.index("upper_lip_y")] = -UPPER_LIP_SHARE * gap
     rest[CHANNELS.index("jaw_drop")] = JAW_SHARE * max(0.0, gap - GAP_OF_PARTED_LIPS)
     return rest
+
+
+def _smile(face: Face) -> float:
+    scores = dict(zip(BLENDSHAPES, face.blendshapes.tolist(), strict=True))
+    return (scores["mouthSmileLeft"] + scores["mouthSmileRight"]) / 2
 
 
 def _moved(landmarks: Floats, transform: NDArray) -> Floats:

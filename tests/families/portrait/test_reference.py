@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from avatar_cli.assets import asset_path
+from avatar_cli.families.portrait.landmarks import BLENDSHAPES
 from avatar_cli.families.portrait.latents import CHANNELS
 from avatar_cli.families.portrait.measures import measure_mouth
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
@@ -80,20 +81,25 @@ def test_a_smile_with_teeth_rests_with_an_open_mouth(encoded):
     rest = dict(zip(CHANNELS, encoded.rest.tolist(), strict=True))
     assert rest.pop("gap") == pytest.approx(gap, abs=1e-6)
     assert gap > 0.05
+    smile = encoded.blendshapes[[BLENDSHAPES.index(f"mouthSmile{side}") for side in ("Left", "Right")]].mean()
+    assert smile > 0.8
     assert rest.pop("jaw_drop") == pytest.approx(0.8 * (gap - 0.1), abs=1e-6)
+    assert rest.pop("upper_lip_y") == pytest.approx(-0.3 * gap, abs=1e-6)  # y points down
+    assert rest.pop("width") == pytest.approx(0.05 * smile, abs=1e-6)
+    assert rest.pop("corner_y") == pytest.approx(-0.015 * smile, abs=1e-6)
     assert set(rest.values()) == {0.0}
 
 
 def test_a_closed_mouth_rests_at_zero():
     closed = load_motion_basis().shape.copy()
     closed[[14, 87, 317]] = closed[[13, 82, 312]]
-    assert not resting_latents(closed).any()
+    assert not resting_latents(closed, smile=0.0).any()
 
 
 def test_crossed_lips_rest_at_zero():
     shape = load_motion_basis().shape.copy()
     shape[[14, 87, 317], 1] = shape[[13, 82, 312], 1] - 0.02
-    assert not resting_latents(shape).any()
+    assert not resting_latents(shape, smile=0.0).any()
 
 
 def test_a_good_picture_gives_no_warning(encoded):

@@ -175,12 +175,11 @@ class PairSampler:
 
     def _portrait_pairs(self, person: Person, frames: NDArray) -> tuple[Floats, Floats, Floats, Floats]:
         mesh = self._portraits[int(self._rng.integers(len(self._portraits)))] * self._stretch()
-        opening = (
-            person.mouth[int(self._rng.integers(len(person.mouth)))] - resting_latents(mesh)[MOUTH_SLICE]
-        )
+        spoken = person.mouth[int(self._rng.integers(len(person.mouth)))]
+        opening = spoken - resting_latents(mesh, smile=0.0)[MOUTH_SLICE]
         mesh = mesh + self._basis.displacement(_latents(opening[None], np.zeros(1)))[0]
         mesh = parted_lips(mesh + self._bent_lips())
-        latents = _latents(person.mouth[frames], person.brow[frames]) - resting_latents(mesh)
+        latents = _latents(person.mouth[frames], person.brow[frames]) - resting_latents(mesh, smile=0.0)
         lift = self._basis.displacement(latents)
         dense = lift + whole_closure(mesh, latents, lift, self._basis)
         weights = np.repeat(self._weights[None], len(frames), axis=0)
