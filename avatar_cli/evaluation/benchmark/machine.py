@@ -38,12 +38,9 @@ class Machine:
     load: float
 
     def line(self) -> str:
-        """One sentence."""
+        """What it is, without the day and its load."""
         versions = ", ".join(f"{name} {number}" for name, number in self.versions.items())
-        return (
-            f"{self.processor}, {self.cores} cores, {self.memory_gib:.0f} GiB, {self.system}; {versions}; "
-            f"{self.date}, load before the run {self.load:.1f}"
-        )
+        return f"{self.processor}, {self.cores} cores, {self.memory_gib:.0f} GiB, {self.system}; {versions}"
 
 
 def this_machine() -> Machine:

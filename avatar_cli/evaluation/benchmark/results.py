@@ -28,11 +28,20 @@ class Result:
 def brief_text(results: Mapping[str, Result]) -> str:
     """The main table, and under it the machine."""
     table = figures_table([figure for result in results.values() for figure in result.measurement.figures])
-    remarks = {
-        f"Medians of {result.runs} runs, where a range is given, on {result.machine.line()}.": None
-        for result in results.values()
-    }
-    return "\n\n".join([table, *remarks])
+    return "\n\n".join([table, *_conditions(results)])
+
+
+def _conditions(results: Mapping[str, Result]) -> list[str]:
+    """A sentence a machine, with the runs that were made on it."""
+    runs: dict[str, list[str]] = {}
+    for name, result in results.items():
+        machine = result.machine
+        made = f"{name} {result.runs} on {machine.date} at load {machine.load:.1f}"
+        runs.setdefault(machine.line(), []).append(made)
+    return [
+        f"Measured on {line}. Medians where a range is given; runs of each part: {'; '.join(made)}."
+        for line, made in runs.items()
+    ]
 
 
 def full_text(results: Mapping[str, Result]) -> str:
