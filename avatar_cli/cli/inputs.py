@@ -7,7 +7,7 @@ from pathlib import Path
 from avatar_cli.cli.configuration import Configuration
 from avatar_cli.cli.request import Files
 from avatar_cli.media.ffmpeg import ffmpeg_path
-from avatar_cli.media.image_in import parse_colour, probe_image
+from avatar_cli.media.image_in import background_colour, probe_image
 from avatar_cli.media.output_path import check_output, partial_path
 from avatar_cli.media.sizes import derived_output, resolve_size
 from avatar_cli.media.speech_in import probe_speech
@@ -37,8 +37,7 @@ def build_job(files: Files, configuration: Configuration) -> RenderJob:
             _check_side_file(path, taken, files.overwrite)
             taken.append(path)
     background = configuration["picture.background"]
-    if background is not None:
-        parse_colour(background)
+    background_colour(background)
     width, height = resolve_size(configuration["picture.size"], (image.width, image.height))
     return RenderJob(
         reference=_absolute(files.reference),

@@ -17,6 +17,7 @@ from avatar_cli.protocol.errors import InputError, UsageError
 Rgb: TypeAlias = tuple[int, int, int]
 
 ACCEPTED = ("JPEG", "PNG")
+DEFAULT_BACKGROUND = "black"
 MOST_PIXELS = 80_000_000  # below the size at which Pillow itself suspects a decompression bomb
 _ORIENTATION_TAG = 0x0112
 _LYING_ORIENTATIONS = (5, 6, 7, 8)
@@ -65,6 +66,11 @@ def load_image(path: Path, background: Rgb) -> npt.NDArray[np.uint8]:
             backdrop = Image.new("RGBA", upright.size, (*background, 255))
             upright = Image.alpha_composite(backdrop, upright.convert("RGBA"))
         return np.array(upright.convert("RGB"))
+
+
+def background_colour(text: str | None) -> Rgb:
+    """The colour behind a transparent picture and in bars: black by default. Raises UsageError."""
+    return parse_colour(DEFAULT_BACKGROUND if text is None else text)
 
 
 def parse_colour(text: str) -> Rgb:

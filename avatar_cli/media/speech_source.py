@@ -12,9 +12,7 @@ import soxr
 
 from avatar_cli.media.sound_layout import mixdown_note
 from avatar_cli.media.speech_in import SpeechDecoder, SpeechInfo
-from avatar_cli.protocol.timing import frame_edge, frames_for
-
-MODEL_RATE = 16000
+from avatar_cli.protocol.timing import MODEL_RATE, frame_edge, frames_for
 
 Samples = npt.NDArray[np.float32]
 
@@ -74,10 +72,7 @@ class SpeechSource:
 
     def has_frame(self, frame: int) -> bool:
         """Whether frame `frame` is part of the video, that is, begins before the last sample has ended."""
-        with self._lock:
-            while not self._ended and frames_for(self._decoded, self.info.rate, self._fps) <= frame:
-                self._advance()
-            return frames_for(self._decoded, self.info.rate, self._fps) > frame
+        return self.covers(frame / self._fps)
 
     def covers(self, seconds: Fraction) -> bool:
         """Whether the recording is longer than `seconds`; decodes as far as is needed to know."""

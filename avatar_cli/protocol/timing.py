@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 
+MODEL_RATE = 16_000  # Hz of the mono copy of a recording that audio encoders hear
+
 
 def frame_edge(frame: int, rate: int, fps: Fraction) -> int:
     """Sample index at which frame `frame` begins: round(frame * rate / fps), ties away from zero.

@@ -136,8 +136,7 @@ class Pipeline:
             state = self._compute_state() if with_state and not len(reorder) else None
             yield Batch(tuple(pieces), state, self._done)
             del pieces
-        rest = [("", piece) for piece in self._graph.super_resolution.finish(self._states["sr"])]
-        yield Batch(tuple(rest), None, self._done)
+        yield Batch(tuple(self._refine_rest()), None, self._done)
 
     def _batch(self, publish: Publish | None) -> None:
         reorder: Reorder[Piece[Any]] = Reorder(self._next_frame)
@@ -149,7 +148,7 @@ class Pipeline:
         with self._resident(self._graph.super_resolution):
             for label, piece in latents:
                 refined += [(label, output) for output in self._refine(label, piece)]
-            refined += [("", piece) for piece in self._graph.super_resolution.finish(self._states["sr"])]
+            refined += self._refine_rest()
         del latents
         if publish:
             worker = Worker("decode", lambda worker: self._publish_all(refined, publish, worker), []).start()
@@ -176,6 +175,10 @@ class Pipeline:
         with self._stage(stage.name, label):
             return list(stage.push(self._states[stage.name], latents))
 
+    def _refine_rest(self) -> list[tuple[str, Piece[Any]]]:
+        stage = self._graph.super_resolution
+        return [("", piece) for piece in stage.finish(self._states[stage.name])]
+
     def _one(self, stage: Stage[Any, Any, Any, Any], piece: Piece[Any], label: str) -> Piece[Any]:
         """Stages in order of work answer every chunk with exactly one piece."""
         with self._stage(stage.name, label):
@@ -195,7 +198,8 @@ class Pipeline:
             del piece
 
     def _flush(self, publish: Publish) -> None:
-        for frame in self._graph.decode.finish(self._states["decode"]):
+        stage = self._graph.decode
+        for frame in stage.finish(self._states[stage.name]):
             publish(frame)
 
     @contextmanager

@@ -12,7 +12,3 @@ class Span:
 
     def __len__(self) -> int:
         return self.stop - self.start
-
-    def clipped(self, stop: int) -> "Span":
-        """The part of this span before frame `stop`; empty where there is none."""
-        return Span(min(self.start, stop), min(self.stop, stop))

@@ -71,9 +71,7 @@ class ContextStage(Generic[Audio, AudioState]):
     def push(self, state: ContextState[AudioState], piece: Piece[Chunk]) -> Iterable[Piece[Context[Audio]]]:
         """The context of one chunk."""
         chunk = piece.value
-        start = chunk.prefix.start if chunk.prefix else chunk.generated.start
-        stop = chunk.suffix.stop if chunk.suffix else chunk.span.stop
-        window = Span(start - 1, stop + 1)
+        window = Span(chunk.window.start - 1, chunk.window.stop + 1)
         audio = self._audio.encode(state.audio, self._speech, window)
         # In order of work, no later chunk begins before this one's own border.
         self._audio.release(state.audio, window.start)

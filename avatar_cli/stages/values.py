@@ -13,14 +13,12 @@ from avatar_cli.runtime.span import Span
 
 Audio = TypeVar("Audio")
 
-MODEL_RATE = 16_000  # Hz of the mono copy that audio encoders hear
-
 
 class SpeechTrack(Protocol):
     """A recording that may still be arriving. One compute thread reads it forwards."""
 
     def model_samples(self, start: int, stop: int) -> NDArray[np.float32]:
-        """Mono samples [stop - start] at MODEL_RATE; zeros before the beginning and after the end."""
+        """Mono samples [stop - start] at `timing.MODEL_RATE`; zeros before the start and after the end."""
 
     def release_model(self, before: int) -> None:
         """Samples before index `before` will not be asked for again."""

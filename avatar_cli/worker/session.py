@@ -10,7 +10,7 @@ import torch
 
 from avatar_cli.families.registry import load_family
 from avatar_cli.media.frame_hashes import FrameHashWriter
-from avatar_cli.media.image_in import load_image, parse_colour
+from avatar_cli.media.image_in import background_colour, load_image
 from avatar_cli.media.mp4_out import Mp4Writer, SoundFormat, VideoFormat
 from avatar_cli.media.speech_source import SpeechSource
 from avatar_cli.protocol.events import EventSink, Finished, Instant, Warned, now
@@ -19,8 +19,6 @@ from avatar_cli.runtime.pipeline import Job, Pipeline
 from avatar_cli.runtime.recorder import interval, memory_peaks
 from avatar_cli.stages.family import Family
 from avatar_cli.worker.publisher import Publisher
-
-BACKGROUND = "black"  # seen behind a transparent reference, and in bars
 
 
 def run(job: RenderJob, emit: EventSink, stop: threading.Event) -> None:
@@ -61,8 +59,7 @@ def _prepare(
     with interval(emit, "load", rank=rank):
         family = load_family(job.generation.model, job.compute.ranks, emit)
     with interval(emit, "reference", rank=rank):
-        background = parse_colour(job.picture.background or BACKGROUND)
-        image = load_image(Path(job.reference), background)
+        image = load_image(Path(job.reference), background_colour(job.picture.background))
         encoded = family.encode(image, Path(job.reference), job.picture, job.generation.prompt)
     for warning in encoded.warnings if rank == 0 else ():
         emit(Warned(warning))

@@ -7,8 +7,8 @@ import pytest
 import soxr
 
 from avatar_cli.media.speech_in import SpeechDecoder
-from avatar_cli.media.speech_source import MODEL_RATE, SpeechSource
-from avatar_cli.protocol.timing import frame_edge, frames_for
+from avatar_cli.media.speech_source import SpeechSource
+from avatar_cli.protocol.timing import MODEL_RATE, frame_edge, frames_for
 
 FPS = Fraction(25)
 

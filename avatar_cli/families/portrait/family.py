@@ -23,7 +23,7 @@ from avatar_cli.families.portrait.sound import SpeechConditioner
 from avatar_cli.families.portrait.sr_dit import MeshDiT, MeshDiTParams
 from avatar_cli.families.portrait.text_encoder import TextEncoder, TextEncoderParams, word_ids
 from avatar_cli.families.portrait.tracker import FaceTracker
-from avatar_cli.media.image_in import parse_colour
+from avatar_cli.media.image_in import background_colour
 from avatar_cli.protocol.errors import EnvironmentProblem, InputError, UsageError
 from avatar_cli.protocol.events import EventSink
 from avatar_cli.protocol.job import Generation, Picture
@@ -52,7 +52,6 @@ FACTS = FamilyFacts(
     memory_bytes={"context": 16 * MiB, "a2v": 32 * MiB, "sr": 128 * MiB, "decode": 128 * MiB},
 )
 SHORTEST_BORDER = 2  # frames; a seam goes on with the speed of the two beside it
-BARS = "black"  # around a reference that is padded
 
 
 def load(ranks: int, emit: EventSink) -> "PortraitFamily":
@@ -82,7 +81,7 @@ class PortraitFamily:
 
     def encode(self, image: Frame, name: Path, picture: Picture, prompt: tuple[str, ...]) -> Encoded:
         """Find the face, measure it, make reference and prompt tokens. Raises InputError without a face."""
-        bars = parse_colour(picture.background or BARS)
+        bars = background_colour(picture.background)
         try:
             reference = encode_reference(
                 image, picture.width, picture.height, picture.fit, bars, self._tracker, self._masker

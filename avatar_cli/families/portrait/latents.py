@@ -38,7 +38,6 @@ POSE = (
 )
 CHANNELS = MOUTH + UPPER + POSE
 MOUTH_SLICE = slice(0, len(MOUTH))
-UPPER_SLICE = slice(len(MOUTH), len(MOUTH) + len(UPPER))
 POSE_SLICE = slice(len(MOUTH) + len(UPPER), len(CHANNELS))
 
 MESH_POINTS = 478

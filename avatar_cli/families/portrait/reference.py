@@ -132,8 +132,13 @@ def resting_latents(canonical: NDArray, smile: float) -> Floats:
     return rest
 
 
+def _expression(face: Face) -> dict[str, float]:
+    """Score of every blendshape by its name, 0..1."""
+    return dict(zip(BLENDSHAPES, face.blendshapes.tolist(), strict=True))
+
+
 def _smile(face: Face) -> float:
-    scores = dict(zip(BLENDSHAPES, face.blendshapes.tolist(), strict=True))
+    scores = _expression(face)
     return (scores["mouthSmileLeft"] + scores["mouthSmileRight"]) / 2
 
 
@@ -156,7 +161,7 @@ def _warnings(image: NDArray[np.uint8], faces: list[Face], shape: NDArray, rest:
     pose, _ = personal_pose(face.landmarks, shape)
     yaw, pitch, _ = np.degrees(euler_angles(pose.rotation))
     turn = max(abs(yaw), abs(pitch))
-    scores = dict(zip(BLENDSHAPES, face.blendshapes, strict=True))
+    scores = _expression(face)
     height, width = image.shape[:2]
     flat = face.landmarks[:, :2]
     outside = float(((flat < 0) | (flat > (width - 1, height - 1))).any(axis=1).mean())

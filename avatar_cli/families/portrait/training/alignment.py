@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from avatar_cli.families.portrait.audio_features import SAMPLE_RATE
 from avatar_cli.families.portrait.training.phones import UNKNOWN, TimedUnit, from_arpabet
-from avatar_cli.families.portrait.training.utterance import SAMPLE_RATE, to_int16
+from avatar_cli.families.portrait.training.utterance import to_int16
 
 _FRAMES_PER_SECOND = 100
 _MARGIN_BEFORE, _MARGIN_AFTER = 0.2, 0.3  # seconds about a segment, whose own times are rough

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from avatar_cli.families.portrait.audio_features import SAMPLE_RATE
 from avatar_cli.families.portrait.training.nonspeech import music, noise, unit_rms
-from avatar_cli.families.portrait.training.utterance import SAMPLE_RATE
 
 
 def augment(samples: np.ndarray, babble: Sequence[np.ndarray], rng: np.random.Generator) -> np.ndarray:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from avatar_cli.families.portrait.audio_features import MELS_PER_FRAME, frame_level, log_mels
+from avatar_cli.families.portrait.audio_features import MELS_PER_FRAME, SAMPLE_RATE, frame_level, log_mels
 from avatar_cli.families.portrait.training.augmentation import augment
 from avatar_cli.families.portrait.training.decoding import decode_speech
 from avatar_cli.families.portrait.training.nonspeech import music, noise
 from avatar_cli.families.portrait.training.phones import TimedUnit, join_silences, scaled
-from avatar_cli.families.portrait.training.utterance import SAMPLE_RATE, Utterance
+from avatar_cli.families.portrait.training.utterance import Utterance
 
 _LONGEST_PAUSE = 0.7  # seconds of digital silence before and after
 _LEVEL_SMOOTHING_FRAMES = 11  # mel frames

@@ -4,7 +4,7 @@ silence.
 
 import numpy as np
 
-from avatar_cli.families.portrait.training.utterance import SAMPLE_RATE
+from avatar_cli.families.portrait.audio_features import SAMPLE_RATE
 
 _SCALE_STEPS = (0, 2, 4, 5, 7, 9, 12)  # semitones
 

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 import soxr
 
+from avatar_cli.families.portrait.audio_features import SAMPLE_RATE
 from avatar_cli.families.portrait.training import sentences
 from avatar_cli.families.portrait.training.phones import TimedUnit, from_ipa_event, join_silences, scaled
-from avatar_cli.families.portrait.training.utterance import SAMPLE_RATE, Utterance, to_int16
+from avatar_cli.families.portrait.training.utterance import Utterance, to_int16
 
 LEAD = 0.025
 _AUDIO_OUTPUT_SYNCHRONOUS = 2

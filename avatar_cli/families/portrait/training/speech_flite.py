@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from avatar_cli.families.portrait.audio_features import SAMPLE_RATE
 from avatar_cli.families.portrait.training import sentences
 from avatar_cli.families.portrait.training.phones import from_arpabet
-from avatar_cli.families.portrait.training.utterance import SAMPLE_RATE, Utterance
+from avatar_cli.families.portrait.training.utterance import Utterance
 
 LEAD = 0.025
 _VOICES = ("awb", "rms", "slt", "kal16")

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 import soxr
 
+from avatar_cli.families.portrait.audio_features import SAMPLE_RATE
 from avatar_cli.families.portrait.training import sentences
 from avatar_cli.families.portrait.training.phones import fold_affricates, from_ipa_letters, scaled
-from avatar_cli.families.portrait.training.utterance import SAMPLE_RATE, Utterance, to_int16
+from avatar_cli.families.portrait.training.utterance import Utterance, to_int16
 
 RATE = 24_000
 LEAD = 0.025

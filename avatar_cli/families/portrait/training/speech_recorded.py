@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from avatar_cli.families.portrait.audio_features import SAMPLE_RATE
 from avatar_cli.families.portrait.training.alignment import align
 from avatar_cli.families.portrait.training.decoding import decode_speech
 from avatar_cli.families.portrait.training.phones import UNKNOWN, TimedUnit
 from avatar_cli.families.portrait.training.utterance import (
-    SAMPLE_RATE,
     Utterance,
     load_utterances,
     save_utterances,

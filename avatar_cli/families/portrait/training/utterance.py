@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from avatar_cli.families.portrait.audio_features import SAMPLE_RATE
 from avatar_cli.families.portrait.training.phones import TimedUnit
-
-SAMPLE_RATE = 16_000
 
 
 @dataclass(frozen=True)
