@@ -6,8 +6,9 @@ from pathlib import Path
 
 from avatar_cli.cli.configuration import Configuration
 from avatar_cli.cli.request import Files
+from avatar_cli.media.background import resolve_background
 from avatar_cli.media.ffmpeg import ffmpeg_path
-from avatar_cli.media.image_in import background_colour, probe_image
+from avatar_cli.media.image_in import probe_image
 from avatar_cli.media.output_path import check_output, partial_path
 from avatar_cli.media.sizes import derived_output, resolve_size
 from avatar_cli.media.speech_in import probe_speech
@@ -36,8 +37,7 @@ def build_job(files: Files, configuration: Configuration) -> RenderJob:
         if path is not None:
             _check_side_file(path, taken, files.overwrite)
             taken.append(path)
-    background = configuration["picture.background"]
-    background_colour(background)
+    background = resolve_background(configuration["picture.background"])
     width, height = resolve_size(configuration["picture.size"], (image.width, image.height))
     return RenderJob(
         reference=_absolute(files.reference),
@@ -49,6 +49,7 @@ def build_job(files: Files, configuration: Configuration) -> RenderJob:
             fps=configuration["picture.fps"],
             fit=Fit(configuration["picture.fit"]),
             background=background,
+            face=configuration["picture.face"],
         ),
         generation=Generation(
             model=configuration.preset.family,

@@ -91,8 +91,17 @@ Fps = Annotated[
 Background = Annotated[
     str | None,
     typer.Option(
-        metavar="COLOUR",
-        help=r"Behind a transparent REF and in the bars of pad: a name or #rrggbb. \[default: black]",
+        metavar="COLOUR|IMAGE",
+        help="The scene behind a cut-out REF (one with transparency) and in bars: a name, #rrggbb, or a "
+        r"picture. \[default: black]",
+        rich_help_panel=_PICTURE,
+    ),
+]
+Face = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help=r"Who speaks where REF shows several faces, counted from the left. \[default: the largest]",
         rich_help_panel=_PICTURE,
     ),
 ]

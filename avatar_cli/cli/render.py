@@ -39,6 +39,7 @@ def render(
     fit: options.FitOption = None,
     fps: options.Fps = None,
     background: options.Background = None,
+    face: options.Face = None,
     model: options.Model = None,
     prompt: options.Prompt = None,
     seed: options.Seed = None,

@@ -44,6 +44,11 @@ def _whole(low: int, high: int) -> Callable[[Any], int]:
     return read
 
 
+def _whole_or_none(low: int, high: int) -> Callable[[Any], int | None]:
+    read = _whole(low, high)
+    return lambda value: None if value is None else read(value)
+
+
 def _one_of(*names: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if value not in names:
@@ -88,6 +93,7 @@ SETTINGS: dict[str, Setting] = {
     "picture.fps": Setting(_fps, "--fps"),
     "picture.fit": Setting(_one_of(*(fit.value for fit in Fit)), "--fit"),
     "picture.background": Setting(_text_or_none, "--background"),
+    "picture.face": Setting(_whole_or_none(1, 99), "--face"),
     "generation.prompt": Setting(_words, "--prompt"),
     "generation.seed": Setting(_whole(0, 2**63 - 1), "--seed"),
     "generation.steps": Setting(_whole(1, 1000), "--steps"),

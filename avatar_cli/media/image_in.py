@@ -17,7 +17,6 @@ from avatar_cli.protocol.errors import InputError, UsageError
 Rgb: TypeAlias = tuple[int, int, int]
 
 ACCEPTED = ("JPEG", "PNG")
-DEFAULT_BACKGROUND = "black"
 MOST_PIXELS = 80_000_000  # below the size at which Pillow itself suspects a decompression bomb
 _ORIENTATION_TAG = 0x0112
 _LYING_ORIENTATIONS = (5, 6, 7, 8)
@@ -29,6 +28,21 @@ class ImageInfo:
 
     width: int
     height: int
+
+
+@dataclass(frozen=True)
+class Photo:
+    """A picture in memory.
+
+    Attributes:
+        path: The file it comes from, for sentences about it.
+        pixels: uint8 [H, W, 3], RGB, upright.
+        opacity: uint8 [H, W], 255 where the picture hides what is behind it; None where it does everywhere.
+    """
+
+    path: Path
+    pixels: npt.NDArray[np.uint8]
+    opacity: npt.NDArray[np.uint8] | None
 
 
 def probe_image(path: Path) -> ImageInfo:
@@ -47,12 +61,8 @@ def probe_image(path: Path) -> ImageInfo:
     return ImageInfo(height, width) if lying else ImageInfo(width, height)
 
 
-def load_image(path: Path, background: Rgb) -> npt.NDArray[np.uint8]:
-    """Pixels of a picture, upright, RGB uint8 [H, W, 3] in 0..255.
-
-    Args:
-        path: JPEG or PNG, told by content.
-        background: Colour seen where the picture is transparent.
+def load_photo(path: Path) -> Photo:
+    """The picture of `path`, whose format is told by content.
 
     Raises:
         InputError: as `probe_image`.
@@ -62,15 +72,11 @@ def load_image(path: Path, background: Rgb) -> npt.NDArray[np.uint8]:
         if upright.mode.startswith("I"):  # 16-bit gray, which Pillow would clip at 255 instead of scaling
             gray = np.asarray(upright).astype(np.uint32) >> 8
             upright = Image.fromarray(gray.astype(np.uint8))
-        if upright.has_transparency_data:
-            backdrop = Image.new("RGBA", upright.size, (*background, 255))
-            upright = Image.alpha_composite(backdrop, upright.convert("RGBA"))
-        return np.array(upright.convert("RGB"))
-
-
-def background_colour(text: str | None) -> Rgb:
-    """The colour behind a transparent picture and in bars: black by default. Raises UsageError."""
-    return parse_colour(DEFAULT_BACKGROUND if text is None else text)
+        if not upright.has_transparency_data:
+            return Photo(path, np.array(upright.convert("RGB")), None)
+        cut_out = np.array(upright.convert("RGBA"))
+        opacity = np.ascontiguousarray(cut_out[..., 3])
+        return Photo(path, np.ascontiguousarray(cut_out[..., :3]), None if opacity.min() == 255 else opacity)
 
 
 def parse_colour(text: str) -> Rgb:

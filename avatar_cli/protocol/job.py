@@ -30,7 +30,8 @@ class Picture:
     height: int
     fps: Fraction
     fit: Fit
-    background: str | None  # colour name, #rrggbb, or an image file, seen behind a transparent reference
+    background: str  # the scene behind the person and in bars: a colour, or the absolute path of a picture
+    face: int | None  # which of several faces speaks, counted from the left from 1; None: the largest
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Protocol
 
+from avatar_cli.media.image_in import Photo
 from avatar_cli.protocol.job import Generation, Picture
 from avatar_cli.runtime.chunks import ChunkPlan, Layout, Tail
 from avatar_cli.runtime.pipeline import Graph
@@ -43,8 +43,11 @@ class Family(Protocol):
 
     facts: FamilyFacts
 
-    def encode(self, image: Frame, name: Path, picture: Picture, prompt: tuple[str, ...]) -> Encoded:
-        """Encode the reference and the prompt. Raises InputError where there is no usable face in `name`."""
+    def encode(self, photo: Photo, scene: Frame, picture: Picture, prompt: tuple[str, ...]) -> Encoded:
+        """Encode reference, scene and prompt. Raises InputError where there is no usable face in `photo`.
+
+        `scene` is what lies behind the person, uint8 [picture.height, picture.width, 3], RGB.
+        """
 
     def plan(self, generation: Generation) -> ChunkPlan:
         """Chunk lengths of a job. Raises UsageError for lengths that the family cannot make."""

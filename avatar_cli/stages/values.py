@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from avatar_cli.runtime.chunks import Chunk
 from avatar_cli.runtime.span import Span
 
 Audio = TypeVar("Audio")
+Frame: TypeAlias = NDArray[np.uint8]  # [height, width, 3] RGB
 
 
 class SpeechTrack(Protocol):
@@ -32,13 +33,15 @@ class Conditioning:
     """What is known for the whole job: made once from the reference and the prompt.
 
     `tokens` are the reference tokens [1, R, F] that both DiTs attend to (R >= 64), `prompt` the prompt tokens
-    [1, P, D]. `rest` is the reference's own latent [C] against the family's neutral. `reference` is the
-    family's own description of the person, for the decoder.
+    [1, P, D]. `rest` is the reference's own latent [C] against the family's neutral. `scene` is what lies
+    behind the person, at the size of the video. `reference` is the family's own description of the person,
+    for the decoder.
     """
 
     tokens: Tensor
     prompt: Tensor
     rest: Tensor
+    scene: Frame
     reference: Any
 
 
@@ -54,6 +57,3 @@ class Context(Generic[Audio]):
     window: Span
     audio: Audio
     conditioning: Conditioning
-
-
-Frame = NDArray[np.uint8]  # [height, width, 3] RGB

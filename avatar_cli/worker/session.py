@@ -9,8 +9,9 @@ import cv2
 import torch
 
 from avatar_cli.families.registry import load_family
+from avatar_cli.media.background import load_background
 from avatar_cli.media.frame_hashes import FrameHashWriter
-from avatar_cli.media.image_in import background_colour, load_image
+from avatar_cli.media.image_in import load_photo
 from avatar_cli.media.mp4_out import Mp4Writer, SoundFormat, VideoFormat
 from avatar_cli.media.speech_source import SpeechSource
 from avatar_cli.protocol.events import EventSink, Finished, Instant, Warned, now
@@ -59,8 +60,9 @@ def _prepare(
     with interval(emit, "load", rank=rank):
         family = load_family(job.generation.model, job.compute.ranks, emit)
     with interval(emit, "reference", rank=rank):
-        image = load_image(Path(job.reference), background_colour(job.picture.background))
-        encoded = family.encode(image, Path(job.reference), job.picture, job.generation.prompt)
+        photo = load_photo(Path(job.reference))
+        scene = load_background(job.picture.background, job.picture.width, job.picture.height)
+        encoded = family.encode(photo, scene, job.picture, job.generation.prompt)
     for warning in encoded.warnings if rank == 0 else ():
         emit(Warned(warning))
     with interval(emit, "stages", rank=rank):

@@ -11,7 +11,7 @@ JOB = RenderJob(
     reference="/me.png",
     speech="/talk.wav",
     output="/out.mp4",
-    picture=Picture(1280, 720, Fraction(25), Fit.CROP, None),
+    picture=Picture(1280, 720, Fraction(25), Fit.CROP, "black", face=None),
     generation=Generation("portrait", (), 0, 6, 48, 10, 6, Mode.STREAMING),
     encoding=Encoding("veryfast", 20, 160),
     compute=Compute(1, 1),

@@ -6,7 +6,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from avatar_cli.media import image_in
-from avatar_cli.media.image_in import ImageInfo, load_image, parse_colour, probe_image
+from avatar_cli.media.image_in import ImageInfo, load_photo, parse_colour, probe_image
 from avatar_cli.protocol.errors import InputError, UsageError
 
 GREEN = (0, 255, 0)
@@ -16,6 +16,15 @@ ORIENTATION = 0x0112
 def gradient(height=24, width=40) -> np.ndarray:
     rows, columns = np.mgrid[0:height, 0:width]
     return np.stack([rows * 10, columns * 6, np.full_like(rows, 90)], axis=2).astype(np.uint8)
+
+
+def load_image(path, background):
+    """The picture over a colour."""
+    photo = load_photo(path)
+    if photo.opacity is None:
+        return photo.pixels
+    weight = photo.opacity[..., None] / 255
+    return np.rint(photo.pixels * weight + np.array(background) * (1 - weight)).astype(np.uint8)
 
 
 def turned(upright: np.ndarray, orientation: int) -> np.ndarray:

@@ -18,7 +18,7 @@ links = RankLinks(Connection(int(sys.argv[1]), readable=False), Connection(int(s
 run_rank(RankTask(sys.argv[3], "session", (links,), bind_to_gpu=False))
 """
 JOB = """{"reference": "/me.png", "speech": "/talk.wav", "output": "/costs $5 and $$.mp4",
-"picture": {"width": 64, "height": 64, "fps": "25", "fit": "crop", "background": null},
+"picture": {"width": 64, "height": 64, "fps": "25", "fit": "crop", "background": "black", "face": null},
 "generation": {"model": "portrait", "prompt": [], "seed": 0, "steps": 6, "chunk_frames": 48,
 "interpolated_frames": 10, "border_frames": 6, "mode": "streaming"},
 "encoding": {"preset": "veryfast", "crf": 20, "audio_bitrate_kbps": 160},

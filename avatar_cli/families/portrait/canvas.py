@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
+from avatar_cli.media.image_in import Photo
 from avatar_cli.protocol.job import Fit
 
 Image = NDArray[np.uint8]  # [H, W, 3], RGB
-Rgb = tuple[int, int, int]
 
 # The head reaches beyond the mesh, whose top is the hairline: shares of the mesh's height and width.
 HAIR_ABOVE = 0.32
@@ -44,7 +44,7 @@ class _Rectangle:
     height: float
 
 
-def compose(image: Image, landmarks: NDArray, size: tuple[int, int], fit: Fit, background: Rgb) -> Canvas:
+def compose(photo: Photo, landmarks: NDArray, scene: Image, fit: Fit) -> Canvas:
     """Crops or pads a picture to the size of the video.
 
     `Fit.PAD` shows the whole picture between bars. `Fit.CROP` cuts the largest part that has the video's
@@ -53,16 +53,17 @@ def compose(image: Image, landmarks: NDArray, size: tuple[int, int], fit: Fit, b
     larger, the top of the hair is cut instead.
 
     Args:
-        image: uint8 [H, W, 3], RGB.
+        photo: The picture.
         landmarks: [478, 2 or 3], the face's mesh in pixels of the picture.
-        size: Width and height of the video.
+        scene: uint8 [height, width, 3], RGB, of the video's size: seen in bars and through the picture.
         fit: Crop or pad.
-        background: Colour of the bars.
     """
-    height, width = image.shape[:2]
-    if fit is Fit.PAD:
-        return _resample(image, _padded(width, height, size), size, background)
-    return _resample(image, _cropped(width, height, landmarks[:, :2], size), size, background)
+    height, width = photo.pixels.shape[:2]
+    size = (scene.shape[1], scene.shape[0])
+    part = _padded(width, height, size)
+    if fit is Fit.CROP:
+        part = _cropped(width, height, landmarks[:, :2], size)
+    return _resample(photo.pixels, part, scene)
 
 
 def _padded(width: int, height: int, size: tuple[int, int]) -> _Rectangle:
@@ -100,8 +101,9 @@ def _placed(start: float, length: float, available: float) -> float:
     return min(max(start, 0.0), available - length)
 
 
-def _resample(image: Image, part: _Rectangle, size: tuple[int, int], background: Rgb) -> Canvas:
+def _resample(image: Image, part: _Rectangle, scene: Image) -> Canvas:
     height, width = image.shape[:2]
+    size = (scene.shape[1], scene.shape[0])
     scale_x, scale_y = size[0] / part.width, size[1] / part.height
     # The pixels of the picture that the part shows, and where they land: whole pixels on both sides.
     source_x, target_x = _visible(part.left, part.width, width, scale_x, size[0])
@@ -110,7 +112,7 @@ def _resample(image: Image, part: _Rectangle, size: tuple[int, int], background:
     shape = (target_x[1] - target_x[0], target_y[1] - target_y[0])
     shrinks = shape[0] < cut.shape[1] or shape[1] < cut.shape[0]
     resized = cv2.resize(cut, shape, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC)
-    canvas = np.full((size[1], size[0], 3), background, np.uint8)
+    canvas = scene.copy()
     canvas[target_y[0] : target_y[1], target_x[0] : target_x[1]] = resized
     ratio_x, ratio_y = shape[0] / cut.shape[1], shape[1] / cut.shape[0]
     # Pixel centres are whole numbers, so edges lie half a pixel before them.

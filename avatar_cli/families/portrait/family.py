@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,13 +17,13 @@ from avatar_cli.families.portrait.latents import CHANNELS, FPS
 from avatar_cli.families.portrait.lift import MeshLifter
 from avatar_cli.families.portrait.motion import MotionModel
 from avatar_cli.families.portrait.person_mask import PersonMasker
-from avatar_cli.families.portrait.reference import NoFaceFound, encode_reference
+from avatar_cli.families.portrait.reference import encode_reference
 from avatar_cli.families.portrait.sound import SpeechConditioner
 from avatar_cli.families.portrait.sr_dit import MeshDiT, MeshDiTParams
 from avatar_cli.families.portrait.text_encoder import TextEncoder, TextEncoderParams, word_ids
 from avatar_cli.families.portrait.tracker import FaceTracker
-from avatar_cli.media.image_in import background_colour
-from avatar_cli.protocol.errors import EnvironmentProblem, InputError, UsageError
+from avatar_cli.media.image_in import Photo
+from avatar_cli.protocol.errors import EnvironmentProblem, UsageError
 from avatar_cli.protocol.events import EventSink
 from avatar_cli.protocol.job import Generation, Picture
 from avatar_cli.runtime.chunks import ChunkPlan, Layout, Tail
@@ -79,21 +78,14 @@ class PortraitFamily:
         self._tracker = FaceTracker()
         self._masker = PersonMasker()
 
-    def encode(self, image: Frame, name: Path, picture: Picture, prompt: tuple[str, ...]) -> Encoded:
+    def encode(self, photo: Photo, scene: Frame, picture: Picture, prompt: tuple[str, ...]) -> Encoded:
         """Find the face, measure it, make reference and prompt tokens. Raises InputError without a face."""
-        bars = background_colour(picture.background)
-        try:
-            reference = encode_reference(
-                image, picture.width, picture.height, picture.fit, bars, self._tracker, self._masker
-            )
-        except NoFaceFound:
-            raise InputError(
-                f"No face was found in {name}: use a picture that shows one face from the front, well lit."
-            ) from None
+        reference = encode_reference(photo, scene, picture, self._tracker, self._masker)
         conditioning = Conditioning(
             tokens=torch.from_numpy(reference.tokens)[None],
             prompt=self._networks.text_encoder.network(word_ids(prompt)),
             rest=torch.from_numpy(reference.rest),
+            scene=scene,
             reference=reference,
         )
         return Encoded(conditioning, reference.warnings)

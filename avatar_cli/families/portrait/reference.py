@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.families.portrait.canvas import Rgb, compose
+from avatar_cli.families.portrait.canvas import compose
 from avatar_cli.families.portrait.geometry import Pose, euler_angles, personal_pose
 from avatar_cli.families.portrait.landmarks import BLENDSHAPES, FACE_OVAL
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH
@@ -15,7 +15,9 @@ from avatar_cli.families.portrait.motion_basis import load_motion_basis
 from avatar_cli.families.portrait.person_mask import PersonMasker
 from avatar_cli.families.portrait.tokens import reference_tokens
 from avatar_cli.families.portrait.tracker import Face, FaceTracker
-from avatar_cli.protocol.job import Fit
+from avatar_cli.media.image_in import Photo
+from avatar_cli.protocol.errors import InputError
+from avatar_cli.protocol.job import Picture
 
 Floats = NDArray[np.float32]
 
@@ -31,10 +33,6 @@ WIDE_OPEN_GAP = 0.3
 CLOSED_EYES_SCORE = 0.6
 SMALL_EYE_DISTANCE = 40.0
 CUT_SHARE = 0.05
-
-
-class NoFaceFound(Exception):
-    """The picture shows no face."""
 
 
 @dataclass(frozen=True)
@@ -70,33 +68,27 @@ class PortraitReference:
 
 
 def encode_reference(
-    image: NDArray[np.uint8],
-    width: int,
-    height: int,
-    fit: Fit,
-    background: Rgb,
-    tracker: FaceTracker,
-    masker: PersonMasker,
+    photo: Photo, scene: NDArray[np.uint8], picture: Picture, tracker: FaceTracker, masker: PersonMasker
 ) -> PortraitReference:
     """Finds the face and composes the canvas.
 
     Args:
-        image: uint8 [H, W, 3], RGB, upright.
-        width: Width of the video, pixels.
-        height: Height of the video, pixels.
-        fit: How the picture is brought to the video's shape.
-        background: Colour of bars.
+        photo: The picture of the person.
+        scene: uint8 [height, width, 3], RGB: what is seen in bars and behind a cut-out person.
+        picture: Size of the video, how the photo is brought to its shape, and whose face speaks.
         tracker: Finds the face.
         masker: Finds the person.
 
     Raises:
-        NoFaceFound: The picture shows no face.
+        InputError: The picture shows no face.
     """
-    faces = tracker.faces(image)
+    faces = tracker.faces(photo.pixels)
     if not faces:
-        raise NoFaceFound
+        raise InputError(
+            f"No face was found in {photo.path}: use a picture that shows one face from the front, well lit."
+        )
     face = faces[0]
-    canvas = compose(image, face.landmarks, (width, height), fit, background)
+    canvas = compose(photo, face.landmarks, scene, picture.fit)
     landmarks = _moved(face.landmarks, canvas.transform)
     shape = load_motion_basis().shape
     pose, canonical = personal_pose(landmarks, shape)
@@ -105,12 +97,12 @@ def encode_reference(
         image=canvas.image,
         landmarks=landmarks,
         blendshapes=face.blendshapes,
-        person=np.maximum(masker.mask(canvas.image), _face_mask(landmarks, width, height)),
+        person=np.maximum(masker.mask(canvas.image), _face_mask(landmarks, picture.width, picture.height)),
         pose=pose,
         canonical=canonical.astype(np.float32),
         tokens=reference_tokens(canvas.image, landmarks, shape),
         rest=rest,
-        warnings=tuple(_warnings(image, faces, shape, rest)),
+        warnings=tuple(_warnings(photo.pixels, faces, shape, rest)),
     )
 
 

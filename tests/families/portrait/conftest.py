@@ -14,13 +14,14 @@ import torch
 
 from avatar_cli.assets import asset_path
 from avatar_cli.families.portrait.family import PortraitFamily, load
-from avatar_cli.media.image_in import load_image
+from avatar_cli.media.background import load_background
+from avatar_cli.media.image_in import load_photo
 from avatar_cli.media.speech_source import SpeechSource
 from avatar_cli.protocol.job import Fit, Generation, Mode, Picture
 from avatar_cli.runtime.pipeline import Graph, Job, Pipeline
 from avatar_cli.runtime.stage import Piece
 
-PICTURE = Picture(width=320, height=180, fps=Fraction(25), fit=Fit.CROP, background=None)
+PICTURE = Picture(width=320, height=180, fps=Fraction(25), fit=Fit.CROP, background="black", face=None)
 GENERATION = Generation(
     model="portrait",
     prompt=(),
@@ -55,7 +56,8 @@ def family() -> PortraitFamily:
 def encoded(family):
     with torch.no_grad():
         name = asset_path("demo/reference.png")
-        return family.encode(load_image(name, (0, 0, 0)), name, PICTURE, ())
+        scene = load_background(PICTURE.background, PICTURE.width, PICTURE.height)
+        return family.encode(load_photo(name), scene, PICTURE, ())
 
 
 @dataclass

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import cv2
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from avatar_cli.families.portrait.canvas import compose
 from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
+from avatar_cli.media.image_in import Photo
 from avatar_cli.protocol.job import Fit
 
 BACKGROUND = (10, 200, 30)
@@ -18,6 +21,11 @@ SIZES = [(1280, 720), (720, 1280), (512, 512), (854, 480)]
 def face_at(x, y, height):
     """Landmarks of the mean face with its nose root at x, y."""
     return SHAPE * (height / FACE_HEIGHT) + [x, y, 0]
+
+
+def composed(picture, landmarks, size, fit, background):
+    scene = np.full((size[1], size[0], 3), background, np.uint8)
+    return compose(Photo(Path("me.png"), picture, None), landmarks, scene, fit)
 
 
 def noise(width, height):
@@ -34,7 +42,7 @@ def has_bars(canvas):
 @pytest.mark.parametrize("fit", Fit)
 def test_a_picture_of_the_right_size_stays_as_it_is(fit):
     picture = noise(640, 360)
-    canvas = compose(picture, face_at(320, 150, 170), (640, 360), fit, BACKGROUND)
+    canvas = composed(picture, face_at(320, 150, 170), (640, 360), fit, BACKGROUND)
     assert np.array_equal(canvas.image, picture)
     assert np.array_equal(canvas.transform, [[1, 0, 0], [0, 1, 0]])
 
@@ -51,7 +59,7 @@ def test_a_picture_of_the_right_size_stays_as_it_is(fit):
 )
 def test_the_canvas_always_has_the_size_of_the_video(width, height, size, fit, x, y, share):
     picture = np.full((height, width, 3), 90, np.uint8)
-    canvas = compose(picture, face_at(x * width, y * height, share * height), size, fit, BACKGROUND)
+    canvas = composed(picture, face_at(x * width, y * height, share * height), size, fit, BACKGROUND)
     assert canvas.image.shape == (size[1], size[0], 3)
     scales = canvas.transform[0, 0], canvas.transform[1, 1]
     assert scales[0] == pytest.approx(scales[1], rel=0.06)  # no visible stretching
@@ -62,7 +70,7 @@ def test_the_canvas_always_has_the_size_of_the_video(width, height, size, fit, x
 def test_the_transform_says_where_a_pixel_went(fit, size):
     picture = np.full((600, 800, 3), 40, np.uint8)
     cv2.circle(picture, (400, 260), 6, (255, 255, 255), -1)
-    canvas = compose(picture, face_at(400, 260, 260), size, fit, (0, 0, 0))
+    canvas = composed(picture, face_at(400, 260, 260), size, fit, (0, 0, 0))
     light = np.maximum(canvas.image[..., 0].astype(float) - 60, 0)
     rows, columns = np.indices(light.shape)
     centre = np.array([(light * columns).sum(), (light * rows).sum()]) / light.sum()
@@ -72,7 +80,7 @@ def test_the_transform_says_where_a_pixel_went(fit, size):
 @pytest.mark.parametrize("size", SIZES)
 def test_padding_shows_the_whole_picture_between_bars(size):
     picture = noise(700, 500)
-    canvas = compose(picture, face_at(350, 200, 200), size, Fit.PAD, BACKGROUND)
+    canvas = composed(picture, face_at(350, 200, 200), size, Fit.PAD, BACKGROUND)
     corners = np.array([[0, 0, 1], [699, 0, 1], [0, 499, 1], [699, 499, 1]]) @ canvas.transform.T
     assert (corners >= -0.5).all()
     assert (corners <= np.array(size) - 0.5).all()
@@ -85,7 +93,7 @@ def test_padding_shows_the_whole_picture_between_bars(size):
 def test_cropping_keeps_the_head_inside_without_bars_where_there_is_room(size):
     picture = noise(2000, 2000)
     landmarks = face_at(700, 900, 300)
-    canvas = compose(picture, landmarks, size, Fit.CROP, BACKGROUND)
+    canvas = composed(picture, landmarks, size, Fit.CROP, BACKGROUND)
     assert not has_bars(canvas)
     flat = landmarks[:, :2] @ canvas.transform[:, :2].T + canvas.transform[:, 2]
     height = np.ptp(flat[:, 1])
@@ -97,26 +105,26 @@ def test_cropping_keeps_the_head_inside_without_bars_where_there_is_room(size):
 
 def test_a_head_that_nearly_fills_the_video_keeps_its_hair():
     landmarks = face_at(640, 480, 480)
-    canvas = compose(noise(1280, 960), landmarks, (1280, 720), Fit.CROP, BACKGROUND)
+    canvas = composed(noise(1280, 960), landmarks, (1280, 720), Fit.CROP, BACKGROUND)
     top = (canvas.transform @ [*landmarks[10, :2], 1])[1]
     assert top > 0.3 * 480 * canvas.transform[1, 1]
 
 
 def test_cropping_keeps_as_much_of_the_scene_as_it_can():
-    canvas = compose(noise(1280, 960), face_at(640, 400, 300), (1280, 720), Fit.CROP, BACKGROUND)
+    canvas = composed(noise(1280, 960), face_at(640, 400, 300), (1280, 720), Fit.CROP, BACKGROUND)
     assert canvas.transform[0, 0] == 1.0
 
 
 def test_a_small_face_in_a_large_picture_is_enlarged_but_not_upscaled():
-    canvas = compose(noise(4000, 3000), face_at(2000, 900, 200), (1280, 720), Fit.CROP, BACKGROUND)
+    canvas = composed(noise(4000, 3000), face_at(2000, 900, 200), (1280, 720), Fit.CROP, BACKGROUND)
     assert 0.7 < canvas.transform[0, 0] <= 1.0
-    tiny = compose(noise(4000, 3000), face_at(2000, 900, 60), (1280, 720), Fit.CROP, BACKGROUND)
+    tiny = composed(noise(4000, 3000), face_at(2000, 900, 60), (1280, 720), Fit.CROP, BACKGROUND)
     assert tiny.transform[0, 0] == pytest.approx(1.0, abs=0.01)
 
 
 def test_a_head_larger_than_the_part_gets_bars_and_stays_whole():
     landmarks = face_at(150, 210, 260)
-    canvas = compose(noise(300, 400), landmarks, (1280, 720), Fit.CROP, BACKGROUND)
+    canvas = composed(noise(300, 400), landmarks, (1280, 720), Fit.CROP, BACKGROUND)
     flat = landmarks[:, :2] @ canvas.transform[:, :2].T + canvas.transform[:, 2]
     assert has_bars(canvas)
     assert (flat.min(axis=0) >= 0).all()
@@ -125,7 +133,7 @@ def test_a_head_larger_than_the_part_gets_bars_and_stays_whole():
 
 def test_a_head_a_little_too_large_loses_hair_instead_of_getting_thin_bars():
     landmarks = face_at(200, 210, 175)
-    canvas = compose(noise(400, 400), landmarks, (1280, 720), Fit.CROP, BACKGROUND)
+    canvas = composed(noise(400, 400), landmarks, (1280, 720), Fit.CROP, BACKGROUND)
     flat = landmarks[:, :2] @ canvas.transform[:, :2].T + canvas.transform[:, 2]
     assert not has_bars(canvas)
     assert flat[:, 1].min() >= 0
@@ -133,5 +141,5 @@ def test_a_head_a_little_too_large_loses_hair_instead_of_getting_thin_bars():
 
 
 def test_a_face_at_the_edge_does_not_pull_the_crop_outside():
-    canvas = compose(noise(1600, 900), face_at(30, 300, 250), (720, 720), Fit.CROP, BACKGROUND)
+    canvas = composed(noise(1600, 900), face_at(30, 300, 250), (720, 720), Fit.CROP, BACKGROUND)
     assert not has_bars(canvas)

@@ -1,3 +1,6 @@
+from fractions import Fraction
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,12 +10,18 @@ from avatar_cli.families.portrait.latents import CHANNELS
 from avatar_cli.families.portrait.measures import measure_mouth
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
 from avatar_cli.families.portrait.person_mask import PersonMasker
-from avatar_cli.families.portrait.reference import NoFaceFound, encode_reference, resting_latents
+from avatar_cli.families.portrait.reference import encode_reference, resting_latents
 from avatar_cli.families.portrait.tracker import FaceTracker
-from avatar_cli.media.image_in import load_image
-from avatar_cli.protocol.job import Fit
+from avatar_cli.media.image_in import Photo, load_photo
+from avatar_cli.protocol.errors import InputError
+from avatar_cli.protocol.job import Fit, Picture
 
-BLACK = (0, 0, 0)
+
+def encode(pixels, width, height, networks, *, fit=Fit.CROP, face=None):
+    picture = Picture(width, height, Fraction(25), fit, "black", face)
+    return encode_reference(
+        Photo(Path("me.png"), pixels, None), np.zeros((height, width, 3), np.uint8), picture, *networks
+    )
 
 
 @pytest.fixture(scope="module")
@@ -22,12 +31,12 @@ def networks():
 
 @pytest.fixture(scope="module")
 def picture():
-    return load_image(asset_path("demo/reference.png"), BLACK)
+    return load_photo(asset_path("demo/reference.png")).pixels
 
 
 @pytest.fixture(scope="module")
 def encoded(picture, networks):
-    return encode_reference(picture, 1280, 720, Fit.CROP, BLACK, *networks)
+    return encode(picture, 1280, 720, networks)
 
 
 def test_everything_has_the_size_of_the_video(encoded):
@@ -54,7 +63,7 @@ def test_the_mesh_is_where_a_tracker_finds_the_face_on_the_canvas(encoded, netwo
 @pytest.mark.parametrize("size", [(720, 1280), (320, 180), (512, 512)])
 @pytest.mark.parametrize("fit", Fit)
 def test_the_canonical_mesh_does_not_depend_on_the_canvas(picture, networks, encoded, size, fit):
-    other = encode_reference(picture, *size, fit, BLACK, *networks)
+    other = encode(picture, *size, networks, fit=fit)
     assert np.abs(other.canonical - encoded.canonical).max() < 0.02
 
 
@@ -70,7 +79,7 @@ def test_the_face_belongs_to_the_person_even_where_the_segmentation_fails(pictur
         def mask(self, image):
             return np.zeros(image.shape[:2], np.float32)
 
-    encoded = encode_reference(picture, 640, 360, Fit.CROP, BLACK, networks[0], Blind())
+    encoded = encode(picture, 640, 360, (networks[0], Blind()))
     x, y = encoded.landmarks[1, :2].round().astype(int)
     assert encoded.person[y, x] == 1.0
     assert encoded.person[0, 0] == 0.0
@@ -107,23 +116,23 @@ def test_a_good_picture_gives_no_warning(encoded):
 
 
 def test_no_face_is_an_error(networks):
-    with pytest.raises(NoFaceFound):
-        encode_reference(np.full((300, 300, 3), 90, np.uint8), 640, 360, Fit.CROP, BLACK, *networks)
+    with pytest.raises(InputError, match="No face"):
+        encode(np.full((300, 300, 3), 90, np.uint8), 640, 360, networks)
 
 
 def test_of_several_faces_the_largest_speaks_and_the_user_is_told(picture, networks):
     scene = np.zeros((512, 800, 3), np.uint8)
     scene[:, :512] = picture
     scene[100:388, 512:] = picture[:288, 100:388]
-    encoded = encode_reference(scene, 800, 512, Fit.PAD, BLACK, *networks)
+    encoded = encode(scene, 800, 512, networks, fit=Fit.PAD)
     assert any("2 faces" in warning for warning in encoded.warnings)
 
 
 def test_a_face_cut_by_the_edge_is_told(picture, networks):
-    encoded = encode_reference(np.ascontiguousarray(picture[:, 215:]), 640, 360, Fit.CROP, BLACK, *networks)
+    encoded = encode(np.ascontiguousarray(picture[:, 215:]), 640, 360, networks)
     assert any("edge" in warning for warning in encoded.warnings)
 
 
 def test_a_small_face_is_told(picture, networks):
-    encoded = encode_reference(np.ascontiguousarray(picture[::4, ::4]), 640, 360, Fit.CROP, BLACK, *networks)
+    encoded = encode(np.ascontiguousarray(picture[::4, ::4]), 640, 360, networks)
     assert any("small" in warning for warning in encoded.warnings)

@@ -17,7 +17,7 @@ from avatar_cli.families.portrait.tokens import assemble_tokens, reference_token
 from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.families.portrait.training.mesh_pairs import PairSampler, Person, whole_closure
 from avatar_cli.families.portrait.training.super_resolution import flow_loss, install_basis, mesh_patches
-from avatar_cli.media.image_in import load_image
+from avatar_cli.media.image_in import load_photo
 from avatar_cli.runtime.weights import Checkpoint, load_whole
 
 BASIS = load_motion_basis()
@@ -36,7 +36,7 @@ def network():
 @pytest.fixture(scope="module")
 def smile():
     """Mesh and tokens of the demo portrait, who shows her teeth."""
-    picture = load_image(asset_path("demo/reference.png"), (0, 0, 0))
+    picture = load_photo(asset_path("demo/reference.png")).pixels
     landmarks = FaceTracker().track(picture).landmarks
     mesh = personal_pose(landmarks, BASIS.shape)[1].astype(np.float32)
     return mesh, torch.from_numpy(reference_tokens(picture, landmarks, BASIS.shape))[None]
@@ -134,7 +134,7 @@ def test_parted_lips_close_along_their_whole_length(network, name):
     media = os.environ.get("AVATAR_TEST_MEDIA")
     if media is None:
         pytest.skip("AVATAR_TEST_MEDIA is not set: no portraits with parted lips")
-    picture = load_image(Path(media) / "portraits" / name, (0, 0, 0))
+    picture = load_photo(Path(media) / "portraits" / name).pixels
     landmarks = FaceTracker().track(picture).landmarks
     mesh = personal_pose(landmarks, BASIS.shape)[1].astype(np.float32)
     tokens = torch.from_numpy(reference_tokens(picture, landmarks, BASIS.shape))[None]

@@ -7,14 +7,14 @@ from avatar_cli.families.portrait.latents import REFERENCE_TOKEN_FEATURES, REFER
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
 from avatar_cli.families.portrait.tokens import TOKEN_POINTS, reference_tokens, sample_colours
 from avatar_cli.families.portrait.tracker import FaceTracker
-from avatar_cli.media.image_in import load_image
+from avatar_cli.media.image_in import load_photo
 
 BASIS = load_motion_basis()
 
 
 @pytest.fixture(scope="module")
 def picture():
-    return load_image(asset_path("demo/reference.png"), (0, 0, 0))
+    return load_photo(asset_path("demo/reference.png")).pixels
 
 
 @pytest.fixture(scope="module")

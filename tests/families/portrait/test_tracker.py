@@ -7,7 +7,7 @@ from avatar_cli.families.portrait.geometry import euler_angles, personal_pose
 from avatar_cli.families.portrait.landmarks import BLENDSHAPES
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
 from avatar_cli.families.portrait.tracker import FaceTracker
-from avatar_cli.media.image_in import load_image
+from avatar_cli.media.image_in import load_photo
 from avatar_cli.protocol.errors import EnvironmentProblem
 
 
@@ -18,7 +18,7 @@ def tracker():
 
 @pytest.fixture(scope="module")
 def picture():
-    return load_image(asset_path("demo/reference.png"), (0, 0, 0))
+    return load_photo(asset_path("demo/reference.png")).pixels
 
 
 @pytest.fixture(scope="module")

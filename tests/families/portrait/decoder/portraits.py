@@ -1,6 +1,7 @@
 """A portrait as the decoder's tests use it: drawn, and looked at again by the tracker."""
 
 import os
+from fractions import Fraction
 from pathlib import Path
 
 import cv2
@@ -13,7 +14,8 @@ from avatar_cli.families.portrait.latents import CHANNELS, MOUTH
 from avatar_cli.families.portrait.measures import UpperFace, measure_mouth, measure_upper_face
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
 from avatar_cli.families.portrait.reference import PortraitReference, encode_reference
-from avatar_cli.protocol.job import Fit
+from avatar_cli.media.image_in import Photo
+from avatar_cli.protocol.job import Fit, Picture
 
 OPEN_PORTRAIT = "p03_man_official_dark_skin_teeth.jpg"
 CLOSED_PORTRAIT = "p02_grace_hopper_glasses_closed.jpg"
@@ -24,9 +26,10 @@ class Portrait:
     """A renderer with its reference, and the tracker's view of what it draws."""
 
     def __init__(self, image, tracker, masker):
-        self.reference: PortraitReference = encode_reference(
-            image, WIDTH, HEIGHT, Fit.CROP, (0, 0, 0), tracker, masker
-        )
+        picture = Picture(WIDTH, HEIGHT, Fraction(25), Fit.CROP, "black", face=None)
+        photo = Photo(Path("portrait.png"), image, None)
+        scene = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
+        self.reference: PortraitReference = encode_reference(photo, scene, picture, tracker, masker)
         self.renderer = PortraitRenderer(self.reference)
         self._tracker = tracker
         self._basis = load_motion_basis()
