@@ -1,16 +1,21 @@
 """Brings a picture of any shape to the size of the video, with the face in a good place."""
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from avatar_cli.families.portrait.box import Box
+from avatar_cli.families.portrait.compositing import composite, premultiplied, without_overshoot
 from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
 from avatar_cli.media.image_in import Photo
 from avatar_cli.protocol.job import Fit
 
 Image = NDArray[np.uint8]  # [H, W, 3], RGB
+CutOut = NDArray[np.uint8]  # [H, W, 4], RGBA, premultiplied
+Value = TypeVar("Value", np.uint8, np.float32)
 
 # The head reaches beyond the mesh, whose top is the hairline: shares of the mesh's height and width.
 HAIR_ABOVE = 0.32
@@ -28,12 +33,23 @@ class Canvas:
     """The picture at the size of the video.
 
     Attributes:
-        image: uint8 [height, width, 3], RGB.
+        image: uint8 [height, width, 3], RGB: the picture over the scene.
+        cutout: uint8 [height, width, 4], RGBA, premultiplied: the picture without the scene, transparent in
+            bars. None where the part of it that is seen is opaque.
+        picture: Where the picture lies; around it are bars.
         transform: float64 [2, 3], pixels of the picture to pixels of the canvas.
     """
 
     image: Image
+    cutout: CutOut | None
+    picture: Box
     transform: NDArray[np.float64]
+
+    @property
+    def shows_scene(self) -> bool:
+        """Whether anything of the scene is seen."""
+        height, width = self.image.shape[:2]
+        return self.cutout is not None or self.picture != Box(0, 0, width, height)
 
 
 @dataclass(frozen=True)
@@ -63,7 +79,7 @@ def compose(photo: Photo, landmarks: NDArray, scene: Image, fit: Fit) -> Canvas:
     part = _padded(width, height, size)
     if fit is Fit.CROP:
         part = _cropped(width, height, landmarks[:, :2], size)
-    return _resample(photo.pixels, part, scene)
+    return _resample(photo, part, scene)
 
 
 def _padded(width: int, height: int, size: tuple[int, int]) -> _Rectangle:
@@ -101,24 +117,52 @@ def _placed(start: float, length: float, available: float) -> float:
     return min(max(start, 0.0), available - length)
 
 
-def _resample(image: Image, part: _Rectangle, scene: Image) -> Canvas:
-    height, width = image.shape[:2]
+def _resample(photo: Photo, part: _Rectangle, scene: Image) -> Canvas:
+    height, width = photo.pixels.shape[:2]
     size = (scene.shape[1], scene.shape[0])
     scale_x, scale_y = size[0] / part.width, size[1] / part.height
     # The pixels of the picture that the part shows, and where they land: whole pixels on both sides.
     source_x, target_x = _visible(part.left, part.width, width, scale_x, size[0])
     source_y, target_y = _visible(part.top, part.height, height, scale_y, size[1])
-    cut = image[source_y[0] : source_y[1], source_x[0] : source_x[1]]
-    shape = (target_x[1] - target_x[0], target_y[1] - target_y[0])
-    shrinks = shape[0] < cut.shape[1] or shape[1] < cut.shape[0]
-    resized = cv2.resize(cut, shape, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC)
-    canvas = scene.copy()
-    canvas[target_y[0] : target_y[1], target_x[0] : target_x[1]] = resized
-    ratio_x, ratio_y = shape[0] / cut.shape[1], shape[1] / cut.shape[0]
+    source = Box(source_x[0], source_y[0], source_x[1], source_y[1])
+    target = Box(target_x[0], target_y[0], target_x[1], target_y[1])
+    image = scene.copy()
+    cutout = _resized_cutout(photo, source, target)
+    if cutout is None:
+        image[target.inside] = _resized(photo.pixels[source.inside], target)
+    else:
+        canvas_cutout = np.zeros((*scene.shape[:2], 4), np.uint8)
+        canvas_cutout[target.inside] = cutout
+        cutout = canvas_cutout
+        composite(cutout, scene, image)
+    ratio_x, ratio_y = target.width / source.width, target.height / source.height
     # Pixel centres are whole numbers, so edges lie half a pixel before them.
-    shift_x = target_x[0] - 0.5 - (source_x[0] - 0.5) * ratio_x
-    shift_y = target_y[0] - 0.5 - (source_y[0] - 0.5) * ratio_y
-    return Canvas(canvas, np.array([[ratio_x, 0.0, shift_x], [0.0, ratio_y, shift_y]]))
+    shift_x = target.left - 0.5 - (source.left - 0.5) * ratio_x
+    shift_y = target.top - 0.5 - (source.top - 0.5) * ratio_y
+    transform = np.array([[ratio_x, 0.0, shift_x], [0.0, ratio_y, shift_y]])
+    return Canvas(image, cutout, target, transform)
+
+
+def _resized_cutout(photo: Photo, source: Box, target: Box) -> CutOut | None:
+    """The part `source` of the picture at the size of `target`; None where that part is opaque."""
+    if photo.opacity is None:
+        return None
+    opacity = photo.opacity[source.inside]
+    if opacity.min() == 255:
+        return None
+    cut = premultiplied(photo.pixels[source.inside], np.ascontiguousarray(opacity))
+    if _shrinks(cut, target):
+        return _resized(cut, target)
+    return without_overshoot(_resized(cut.astype(np.float32), target))
+
+
+def _resized(part: NDArray[Value], target: Box) -> NDArray[Value]:
+    way = cv2.INTER_AREA if _shrinks(part, target) else cv2.INTER_CUBIC
+    return cv2.resize(part, (target.width, target.height), interpolation=way)  # type: ignore[return-value]
+
+
+def _shrinks(part: NDArray[Value], target: Box) -> bool:
+    return target.width < part.shape[1] or target.height < part.shape[0]
 
 
 def _visible(

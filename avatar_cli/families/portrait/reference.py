@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.canvas import compose
 from avatar_cli.families.portrait.geometry import Pose, euler_angles, personal_pose
 from avatar_cli.families.portrait.landmarks import BLENDSHAPES, FACE_OVAL
@@ -40,7 +41,9 @@ class PortraitReference:
     """What the family keeps of the photo.
 
     Attributes:
-        image: uint8 [H, W, 3], RGB: the canvas, every pixel of the video comes from here.
+        image: uint8 [H, W, 3], RGB: the canvas, the photo over the scene.
+        cutout: uint8 [H, W, 4], RGBA, premultiplied: the photo without the scene; None where it is opaque.
+        picture: The photo's part of the canvas, without bars.
         landmarks: float32 [478, 3], the mesh on the canvas, pixels.
         blendshapes: float32 [52], expression scores of the photo.
         person: float32 [H, W], probability of a person; 1 on the face.
@@ -52,6 +55,8 @@ class PortraitReference:
     """
 
     image: NDArray[np.uint8]
+    cutout: NDArray[np.uint8] | None
+    picture: Box
     landmarks: Floats
     blendshapes: Floats
     person: Floats
@@ -95,6 +100,8 @@ def encode_reference(
     rest = resting_latents(canonical, _smile(face))
     return PortraitReference(
         image=canvas.image,
+        cutout=canvas.cutout,
+        picture=canvas.picture,
         landmarks=landmarks,
         blendshapes=face.blendshapes,
         person=np.maximum(masker.mask(canvas.image), _face_mask(landmarks, picture.width, picture.height)),

@@ -143,3 +143,75 @@ def test_a_head_a_little_too_large_loses_hair_instead_of_getting_thin_bars():
 def test_a_face_at_the_edge_does_not_pull_the_crop_outside():
     canvas = composed(noise(1600, 900), face_at(30, 300, 250), (720, 720), Fit.CROP, BACKGROUND)
     assert not has_bars(canvas)
+
+
+def disc(width, height, softness):
+    """Opacity of a soft disc in the middle."""
+    y, x = np.mgrid[0:height, 0:width]
+    distance = np.hypot(x - width / 2, y - height / 2) - min(width, height) / 3
+    return np.uint8(255 * np.clip(0.5 - distance / softness, 0, 1))
+
+
+def cut_out(pixels, opacity, size, fit, background):
+    scene = np.full((size[1], size[0], 3), background, np.uint8)
+    height, width = opacity.shape
+    landmarks = face_at(width / 2, height / 2, height / 3)
+    return compose(Photo(Path("me.png"), pixels, opacity), landmarks, scene, fit)
+
+
+@pytest.mark.parametrize("fit", Fit)
+def test_an_opaque_picture_is_no_cutout(fit):
+    opaque = np.full((360, 640), 255, np.uint8)
+    canvas = cut_out(noise(640, 360), opaque, (640, 360), fit, BACKGROUND)
+    assert canvas.cutout is None
+    assert not canvas.shows_scene
+
+
+def test_a_part_that_is_opaque_is_no_cutout():
+    opacity = np.full((900, 900), 255, np.uint8)
+    opacity[880:] = 0
+    canvas = cut_out(noise(900, 900), opacity, (1280, 720), Fit.CROP, BACKGROUND)
+    assert canvas.cutout is None
+    assert not canvas.shows_scene
+
+
+def test_bars_show_the_scene():
+    picture = noise(300, 360)
+    scene = noise(640, 360)
+    photo = Photo(Path("me.png"), picture, None)
+    canvas = compose(photo, face_at(150, 180, 120), scene, Fit.PAD)
+    assert canvas.shows_scene
+    assert canvas.cutout is None
+    assert (canvas.picture.left, canvas.picture.right) == (170, 470)
+    assert np.array_equal(canvas.image[:, 170:470], picture)
+    assert np.array_equal(canvas.image[:, :170], scene[:, :170])
+    assert np.array_equal(canvas.image[:, 470:], scene[:, 470:])
+
+
+@pytest.mark.parametrize("size", [(200, 200), (400, 400), (1000, 1000), (900, 400)])
+@pytest.mark.parametrize("fit", Fit)
+def test_the_image_is_the_cutout_over_the_scene(size, fit):
+    canvas = cut_out(noise(400, 400), disc(400, 400, 30), size, fit, BACKGROUND)
+    share = canvas.cutout[..., 3:] / 255
+    expected = canvas.cutout[..., :3] + np.array(BACKGROUND) * (1 - share)
+    assert canvas.image.astype(int) == pytest.approx(expected, abs=1)
+    assert (canvas.cutout[..., :3] <= canvas.cutout[..., 3:]).all()
+    assert canvas.image[0, 0].tolist() == list(BACKGROUND)
+
+
+@pytest.mark.parametrize("size", [(200, 200), (1000, 1000)])
+@pytest.mark.parametrize("softness", [1, 30])
+def test_colours_under_transparent_pixels_never_show(size, softness):
+    opacity = disc(400, 400, softness)
+    gray = np.full((400, 400, 3), 128, np.uint8)
+    garish = gray.copy()
+    garish[opacity == 0] = (255, 0, 255)
+    canvas = cut_out(garish, opacity, size, Fit.PAD, (128, 128, 128))
+    # Gray over gray is gray all over, edges included, whatever the file hides.
+    assert canvas.image.astype(int) == pytest.approx(128, abs=2)
+
+
+def test_a_half_transparent_picture_lets_the_scene_through_everywhere():
+    canvas = cut_out(noise(400, 400), np.full((400, 400), 128, np.uint8), (400, 400), Fit.CROP, BACKGROUND)
+    assert (canvas.cutout[..., 3] == 128).all()
+    assert canvas.shows_scene

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.families.portrait.decoder.grid import Box
+from avatar_cli.families.portrait.box import Box
 
 _UNEVEN = 2  # px by which opposite bars may differ
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.decoder.bars import picture_between_bars
 from avatar_cli.families.portrait.decoder.glasses import glasses_on_bridge
-from avatar_cli.families.portrait.decoder.grid import Box
 from avatar_cli.families.portrait.decoder.lips import snap_to_seam
 from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline
 from avatar_cli.families.portrait.geometry import Pose, euler_angles

@@ -7,30 +7,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-
-@dataclass(frozen=True)
-class Box:
-    """Pixels left <= x < right, top <= y < bottom; a box may reach beyond the canvas."""
-
-    left: int
-    top: int
-    right: int
-    bottom: int
-
-    @property
-    def width(self) -> int:
-        """Columns."""
-        return self.right - self.left
-
-    @property
-    def height(self) -> int:
-        """Rows."""
-        return self.bottom - self.top
-
-    @property
-    def origin(self) -> NDArray[np.float32]:
-        """Top left pixel (x, y)."""
-        return np.array([self.left, self.top], np.float32)
+from avatar_cli.families.portrait.box import Box
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.decoder.face_frame import SKIN_POINTS, FaceFrame
-from avatar_cli.families.portrait.decoder.grid import Box, FieldGrid
+from avatar_cli.families.portrait.decoder.grid import FieldGrid
 from avatar_cli.families.portrait.decoder.inversion import invert_displacement
 from avatar_cli.families.portrait.decoder.photo import density_for
 from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline, smoothstep

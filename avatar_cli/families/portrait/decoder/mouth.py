@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.decoder.face_frame import SKIN_POINTS, FaceFrame
-from avatar_cli.families.portrait.decoder.grid import Box, FieldGrid
+from avatar_cli.families.portrait.decoder.grid import FieldGrid
 from avatar_cli.families.portrait.decoder.lips import LIP_CURVE
 from avatar_cli.families.portrait.decoder.masks import Ellipse, blend, soften
 from avatar_cli.families.portrait.decoder.mouth_interior import MouthInterior, Opening

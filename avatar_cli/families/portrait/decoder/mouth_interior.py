@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
-from avatar_cli.families.portrait.decoder.grid import Box
 from avatar_cli.families.portrait.decoder.lips import LIP_CURVE
 from avatar_cli.families.portrait.decoder.masks import Ellipse, Mask, blend, polygon_mask, soften
 from avatar_cli.families.portrait.decoder.sampling import warp_affine

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.families.portrait.decoder.grid import Box
+from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.decoder.sampling import Pixels, sample
 
 # px of the moving part: beyond it, drawing from the refined photo would cost the frame rate. Faces that large

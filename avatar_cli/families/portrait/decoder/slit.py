@@ -6,7 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.families.portrait.decoder.grid import Box, FieldGrid
+from avatar_cli.families.portrait.box import Box
+from avatar_cli.families.portrait.decoder.grid import FieldGrid
 from avatar_cli.families.portrait.decoder.inversion import invert_displacement
 from avatar_cli.families.portrait.decoder.masks import Ellipse, Mask, blend, polygon_mask
 from avatar_cli.families.portrait.decoder.photo import Photo

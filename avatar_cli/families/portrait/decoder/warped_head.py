@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.families.portrait.decoder.grid import Box
+from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.decoder.photo import Photo
 from avatar_cli.families.portrait.geometry import Pose
 

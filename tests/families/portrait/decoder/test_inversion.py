@@ -2,7 +2,8 @@ import cv2
 import numpy as np
 import pytest
 
-from avatar_cli.families.portrait.decoder.grid import Box, FieldGrid
+from avatar_cli.families.portrait.box import Box
+from avatar_cli.families.portrait.decoder.grid import FieldGrid
 from avatar_cli.families.portrait.decoder.inversion import invert_displacement
 
 STEP = 4

@@ -2,9 +2,9 @@ import cv2
 import numpy as np
 import pytest
 
+from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.decoder.bars import picture_between_bars
 from avatar_cli.families.portrait.decoder.glasses import glasses_on_bridge
-from avatar_cli.families.portrait.decoder.grid import Box
 from avatar_cli.families.portrait.decoder.head_limits import limit_head_motion, soft_limit, without_tremor
 from avatar_cli.families.portrait.decoder.masks import blend, soften
 from avatar_cli.families.portrait.decoder.photo import Photo, density_for
