@@ -6,7 +6,7 @@ from pathlib import Path
 
 from avatar_cli.cli.configuration import Configuration
 from avatar_cli.cli.request import Files
-from avatar_cli.media.background import resolve_background
+from avatar_cli.media.background import background_file, resolve_background
 from avatar_cli.media.ffmpeg import ffmpeg_path
 from avatar_cli.media.image_in import probe_image
 from avatar_cli.media.output_path import check_output, partial_path
@@ -31,13 +31,17 @@ def build_job(files: Files, configuration: Configuration) -> RenderJob:
     _check_name(output, UsageError)
     image = probe_image(files.reference)
     probe_speech(files.speech)
-    check_output(output, files.overwrite, inputs=(files.reference, files.speech))
-    taken = [files.reference, files.speech, output, partial_path(output)]
+    background = resolve_background(configuration["picture.background"])
+    inputs = [files.reference, files.speech]
+    if scene := background_file(background):
+        _check_name(scene, InputError)
+        inputs.append(scene)
+    check_output(output, files.overwrite, inputs)
+    taken = [*inputs, output, partial_path(output)]
     for path in (files.report, files.trace, files.frame_hashes):
         if path is not None:
             _check_side_file(path, taken, files.overwrite)
             taken.append(path)
-    background = resolve_background(configuration["picture.background"])
     width, height = resolve_size(configuration["picture.size"], (image.width, image.height))
     return RenderJob(
         reference=_absolute(files.reference),

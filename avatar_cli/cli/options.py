@@ -18,7 +18,10 @@ _OURS = False  # typer must not look at inputs: to it, one that cannot be read i
 Reference = Annotated[
     Path,
     typer.Argument(
-        metavar="REF", help="Photo of the person: JPEG or PNG.", show_default=False, readable=_OURS
+        metavar="REF",
+        help="Photo of the person: JPEG, PNG, WebP, AVIF, TIFF, BMP, GIF and more, told by content.",
+        show_default=False,
+        readable=_OURS,
     ),
 ]
 Speech = Annotated[
@@ -93,7 +96,7 @@ Background = Annotated[
     typer.Option(
         metavar="COLOUR|IMAGE",
         help="The scene behind a cut-out REF (one with transparency) and in bars: a name, #rrggbb, or a "
-        r"picture. \[default: black]",
+        r"picture, which is cut to the video's shape; ./red is a file, red a colour. \[default: black]",
         rich_help_panel=_PICTURE,
     ),
 ]

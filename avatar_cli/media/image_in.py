@@ -1,25 +1,19 @@
-"""Pictures in: what a picture file is, and its pixels upright on a background."""
+"""Pictures in: what a picture file is, and its pixels, upright, in sRGB."""
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageColor, ImageOps, UnidentifiedImageError
 
-from avatar_cli.media.input_path import check_is_file
-from avatar_cli.protocol.errors import InputError, UsageError
+from avatar_cli.media.eight_bits import eight_bits, split_alpha, white_of
+from avatar_cli.media.loading_size import bands, loading_size
+from avatar_cli.media.orientation import is_lying, orientation_of, upright
+from avatar_cli.media.picture_file import decode, open_picture
+from avatar_cli.media.srgb import ProfileError, plain_conversion, srgb_conversion
 
-Rgb: TypeAlias = tuple[int, int, int]
-
-ACCEPTED = ("JPEG", "PNG")
-MOST_PIXELS = 80_000_000  # below the size at which Pillow itself suspects a decompression bomb
-_ORIENTATION_TAG = 0x0112
-_LYING_ORIENTATIONS = (5, 6, 7, 8)
+_JPEG = ("JPEG", "MPO")
 
 
 @dataclass(frozen=True)
@@ -36,7 +30,7 @@ class Photo:
 
     Attributes:
         path: The file it comes from, for sentences about it.
-        pixels: uint8 [H, W, 3], RGB, upright.
+        pixels: uint8 [H, W, 3], sRGB, upright.
         opacity: uint8 [H, W], 255 where the picture hides what is behind it; None where it does everywhere.
     """
 
@@ -51,86 +45,49 @@ def probe_image(path: Path) -> ImageInfo:
     The file is decoded, JPEG at an eighth of its size.
 
     Raises:
-        InputError: not a picture of an accepted format, damaged, or larger than MOST_PIXELS.
+        InputError: Not a still picture, damaged, or larger than MOST_PIXELS.
     """
-    with _opened(path) as image:
+    with open_picture(path) as image:
         width, height = image.size
-        lying = image.getexif().get(_ORIENTATION_TAG) in _LYING_ORIENTATIONS
         image.draft(None, (width // 8 or 1, height // 8 or 1))  # has an effect on JPEG only
-        image.load()
+        decode(path, image)
+        lying = is_lying(orientation_of(image))
     return ImageInfo(height, width) if lying else ImageInfo(width, height)
 
 
-def load_photo(path: Path) -> Photo:
-    """The picture of `path`, whose format is told by content.
+def load_photo(path: Path, enough: tuple[int, int] | None = None) -> Photo:
+    """The first picture of `path`, whose format is told by content.
+
+    Colours are brought to sRGB where the file has an ICC profile that can be used; PNG's own gamma and
+    chromaticities are not read. A picture much larger than `enough` is made smaller while it is loaded.
+
+    Args:
+        path: The file.
+        enough: Width and height of the video; None keeps every pixel.
 
     Raises:
-        InputError: as `probe_image`.
+        InputError: As `probe_image`.
     """
-    with _opened(path) as image:
-        upright = ImageOps.exif_transpose(image)
-        if upright.mode.startswith("I"):  # 16-bit gray, which Pillow would clip at 255 instead of scaling
-            gray = np.asarray(upright).astype(np.uint32) >> 8
-            upright = Image.fromarray(gray.astype(np.uint8))
-        if not upright.has_transparency_data:
-            return Photo(path, np.array(upright.convert("RGB")), None)
-        cut_out = np.array(upright.convert("RGBA"))
-        opacity = np.ascontiguousarray(cut_out[..., 3])
-        return Photo(path, np.ascontiguousarray(cut_out[..., :3]), None if opacity.min() == 255 else opacity)
-
-
-def parse_colour(text: str) -> Rgb:
-    """A colour as `green`, `#00ff00` or `rgb(0, 255, 0)`. Raises UsageError for anything else."""
-    try:
-        colour = ImageColor.getrgb(text)
-    except ValueError as error:
-        raise UsageError(f"{text!r} is not a colour: write a name such as white, or #rrggbb.") from error
-    if len(colour) != 3:
-        raise UsageError(f"{text!r} is a colour with transparency: write it as #rrggbb.")
-    return colour
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[Image.Image]:
-    with warnings.catch_warnings(), _open(path) as image:
-        warnings.simplefilter("ignore")  # Pillow's remarks on odd metadata
-        if image.format not in ACCEPTED:
-            raise InputError(
-                f"{path} is a {image.format} picture, which avatar does not read: save it as JPEG or PNG."
-            )
-        if image.width * image.height > MOST_PIXELS:
-            raise _too_large(path)
+    with open_picture(path) as image:
+        if enough and image.format in _JPEG:  # which can be decoded at a half, quarter or eighth of its size
+            lying = is_lying(orientation_of(image))
+            image.draft(None, loading_size(image.size, enough[::-1] if lying else enough))
+        decode(path, image)
+        orientation = orientation_of(image)
+        if enough and is_lying(orientation):
+            enough = enough[::-1]
+        width, height = loading_size(image.size, enough)
         try:
-            yield image
-        except (OSError, SyntaxError, ValueError) as error:
-            raise _damaged(path, error) from error
-
-
-def _open(path: Path) -> Image.Image:
-    try:
-        check_is_file(path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return Image.open(path)
-    except Image.DecompressionBombError as error:
-        raise _too_large(path) from error
-    except UnidentifiedImageError as error:
-        raise InputError(_unidentified(path)) from error
-    except (OSError, ValueError) as error:
-        if not isinstance(error, OSError) or error.errno is None:  # Pillow's word for a broken header
-            raise _damaged(path, error) from error
-        raise InputError(f"{path} cannot be read ({error.strerror}): check the name.") from error
-
-
-def _damaged(path: Path, error: Exception) -> InputError:
-    return InputError(f"{path} is damaged ({error}): save or download it again.")
-
-
-def _too_large(path: Path) -> InputError:
-    return InputError(f"{path} has over {MOST_PIXELS // 1_000_000} million pixels: make it smaller first.")
-
-
-def _unidentified(path: Path) -> str:
-    if path.stat().st_size == 0:
-        return f"{path} is empty: give a JPEG or PNG picture."
-    return f"{path} is not a picture that avatar can read: give a JPEG or PNG file."
+            to_srgb = srgb_conversion(image)
+        except ProfileError:  # picture_remarks tells the user
+            to_srgb = plain_conversion
+        white = white_of(image)
+        pixels = np.empty((height, width, 3), np.uint8)
+        opacity = np.full((height, width), 255, np.uint8)
+        for rows, band in bands(image, (width, height), partial(eight_bits, white=white)):
+            colour, alpha = split_alpha(band)
+            pixels[rows] = np.asarray(to_srgb(colour))
+            if alpha is not None:
+                opacity[rows] = np.asarray(alpha)
+    opaque = opacity.min() == 255
+    return Photo(path, upright(pixels, orientation), None if opaque else upright(opacity, orientation))

@@ -9,10 +9,11 @@ import cv2
 import torch
 
 from avatar_cli.families.registry import load_family
-from avatar_cli.media.background import load_background
+from avatar_cli.media.background import background_file, load_background
 from avatar_cli.media.frame_hashes import FrameHashWriter
 from avatar_cli.media.image_in import load_photo
 from avatar_cli.media.mp4_out import Mp4Writer, SoundFormat, VideoFormat
+from avatar_cli.media.picture_remarks import picture_remarks
 from avatar_cli.media.speech_source import SpeechSource
 from avatar_cli.protocol.events import EventSink, Finished, Instant, Warned, now
 from avatar_cli.protocol.job import Mode, RenderJob
@@ -60,10 +61,12 @@ def _prepare(
     with interval(emit, "load", rank=rank):
         family = load_family(job.generation.model, job.compute.ranks, emit)
     with interval(emit, "reference", rank=rank):
-        photo = load_photo(Path(job.reference))
+        photo = load_photo(Path(job.reference), (job.picture.width, job.picture.height))
         scene = load_background(job.picture.background, job.picture.width, job.picture.height)
         encoded = family.encode(photo, scene, job.picture, job.generation.prompt)
-    for warning in encoded.warnings if rank == 0 else ():
+    pictures = (Path(job.reference), background_file(job.picture.background))
+    remarks = [remark for path in pictures if path for remark in picture_remarks(path)]
+    for warning in (*remarks, *encoded.warnings) if rank == 0 else ():
         emit(Warned(warning))
     with interval(emit, "stages", rank=rank):
         graph = family.graph(encoded.conditioning, speech, job.generation, job.picture)

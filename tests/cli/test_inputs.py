@@ -2,6 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from avatar_cli.cli.configuration import configure
 from avatar_cli.cli.inputs import build_job
@@ -71,6 +72,17 @@ def test_inputs_that_are_missing_are_bad_input(files, tmp_path):
 def test_a_background_that_is_no_colour_is_refused(files):
     with pytest.raises(UsageError, match="greenish"):
         job(files(), background="greenish")
+
+
+def test_a_background_picture_is_an_input_that_nothing_overwrites(files, tmp_path):
+    scene = tmp_path / "scene.png"
+    Image.new("RGB", (9, 9)).save(scene)
+    assert job(files(), background=str(scene)).picture.background == str(scene)
+    with pytest.raises(UsageError, match=r"scene\.png is an input"):
+        job(files(report=scene, overwrite=True), background=str(scene))
+    scene.write_bytes(b"text")
+    with pytest.raises(InputError, match=r"scene\.png is not a picture"):
+        job(files(), background=str(scene))
 
 
 @pytest.mark.parametrize("option", ["report", "trace", "frame_hashes"])
