@@ -117,11 +117,12 @@ class PortraitFamily:
         """The four stages that loop over chunks."""
         networks = self._networks
         motion = MotionModel(networks.motion_dit, generation.steps)
+        decoder = PortraitDecoder(conditioning.reference, conditioning.scene)
         return Graph(
             context=ContextStage(SpeechConditioner(networks.audio_encoder), speech),
             audio_to_video=AudioToVideoStage(motion, generation.seed, generation.border_frames),
             super_resolution=SuperResolutionStage(MeshLifter(networks.mesh_dit)),
-            decode=DecodeStage(PortraitDecoder(conditioning.reference), Fraction(picture.fps)),
+            decode=DecodeStage(decoder, Fraction(picture.fps)),
         )
 
 

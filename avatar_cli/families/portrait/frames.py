@@ -25,15 +25,15 @@ class FrameMotion(NamedTuple):
 
 
 class PortraitDecoder:
-    """The decode stage's FrameDecoder: no network, all of it is a warp of the photo."""
+    """The decode stage's FrameDecoder: no network, all of it is a warp of the photo over a still scene."""
 
     residencies: tuple[Residency, ...] = ()
     fps: Fraction = FPS
 
-    def __init__(self, reference: PortraitReference) -> None:
+    def __init__(self, reference: PortraitReference, scene: Frame) -> None:
         # Setting up takes as long as generating the first chunk and needs nothing of it: side by side.
         pool = ThreadPoolExecutor(1, thread_name_prefix="renderer-setup")
-        self._renderer = pool.submit(PortraitRenderer, reference)
+        self._renderer = pool.submit(PortraitRenderer, reference, scene)
         pool.shutdown(wait=False)
 
     def frames(self, latents: DenseMotion) -> list[FrameMotion]:

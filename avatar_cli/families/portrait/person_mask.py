@@ -1,12 +1,28 @@
-"""Which pixels of a picture show a person, by MediaPipe's selfie segmentation network."""
+"""Which pixels of a picture show a person: the cut-out tells, or MediaPipe's selfie segmentation network."""
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.tflite import load_network
 
 NETWORK_SIDE = 256
+# More than this is cut away from a picture whose transparency follows a person. A disc leaves 0.21 of its
+# square transparent: such a picture has a frame, and a background of its own.
+_CUT_AWAY = 0.25
+
+
+def person_of_cutout(cutout: NDArray[np.uint8], picture: Box) -> NDArray[np.float32] | None:
+    """Person 0..1, float32 [H, W], of a cut-out [H, W, 4]; None where its opacity does not tell a person.
+
+    Looked at is the part `picture`, without bars. An evenly transparent picture has nothing cut away.
+    """
+    opacity = cutout[..., 3]
+    most = max(int(opacity.max()), 1)
+    if (opacity[picture.inside] < most / 2).mean() < _CUT_AWAY:
+        return None
+    return opacity.astype(np.float32) / np.float32(most)
 
 
 class PersonMasker:

@@ -7,15 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.box import Box
-from avatar_cli.families.portrait.canvas import compose
+from avatar_cli.families.portrait.canvas import Canvas, compose
 from avatar_cli.families.portrait.geometry import Pose, euler_angles, personal_pose
 from avatar_cli.families.portrait.landmarks import BLENDSHAPES, FACE_OVAL
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH
 from avatar_cli.families.portrait.measures import measure_mouth
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
-from avatar_cli.families.portrait.person_mask import PersonMasker
+from avatar_cli.families.portrait.person_mask import PersonMasker, person_of_cutout
 from avatar_cli.families.portrait.tokens import reference_tokens
 from avatar_cli.families.portrait.tracker import Face, FaceTracker
+from avatar_cli.media.background import DEFAULT_BACKGROUND
 from avatar_cli.media.image_in import Photo
 from avatar_cli.protocol.errors import InputError
 from avatar_cli.protocol.job import Picture
@@ -98,18 +99,21 @@ def encode_reference(
     shape = load_motion_basis().shape
     pose, canonical = personal_pose(landmarks, shape)
     rest = resting_latents(canonical, _smile(face))
+    person = None if canvas.cutout is None else person_of_cutout(canvas.cutout, canvas.picture)
+    if person is None:
+        person = masker.mask(canvas.image)
     return PortraitReference(
         image=canvas.image,
         cutout=canvas.cutout,
         picture=canvas.picture,
         landmarks=landmarks,
         blendshapes=face.blendshapes,
-        person=np.maximum(masker.mask(canvas.image), _face_mask(landmarks, picture.width, picture.height)),
+        person=np.maximum(person, _face_mask(landmarks, picture.width, picture.height)),
         pose=pose,
         canonical=canonical.astype(np.float32),
         tokens=reference_tokens(canvas.image, landmarks, shape),
         rest=rest,
-        warnings=tuple(_warnings(photo.pixels, faces, shape, rest)),
+        warnings=(*_warnings(photo.pixels, faces, shape, rest), *_scene_warnings(canvas, picture)),
     )
 
 
@@ -153,6 +157,15 @@ def _face_mask(landmarks: Floats, width: int, height: int) -> Floats:
     mask = np.zeros((height, width), np.uint8)
     cv2.fillPoly(mask, [landmarks[list(FACE_OVAL), :2].round().astype(np.int32)], (1,))
     return mask.astype(np.float32)
+
+
+def _scene_warnings(canvas: Canvas, picture: Picture) -> list[str]:
+    if canvas.shows_scene or picture.background == DEFAULT_BACKGROUND:
+        return []
+    return [
+        "The background is not seen: the picture of the person is opaque and fills the video, "
+        "use one with a transparent background."
+    ]
 
 
 def _warnings(image: NDArray[np.uint8], faces: list[Face], shape: NDArray, rest: Floats) -> list[str]:

@@ -136,3 +136,27 @@ def test_a_face_cut_by_the_edge_is_told(picture, networks):
 def test_a_small_face_is_told(picture, networks):
     encoded = encode(np.ascontiguousarray(picture[::4, ::4]), 640, 360, networks)
     assert any("small" in warning for warning in encoded.warnings)
+
+
+def on_background(pixels, networks, background, *, opacity=None, fit=Fit.CROP):
+    picture = Picture(640, 360, Fraction(25), fit, background, None)
+    scene = np.full((360, 640, 3), 90, np.uint8)
+    return encode_reference(Photo(Path("me.png"), pixels, opacity), scene, picture, *networks)
+
+
+def test_a_background_that_nobody_will_see_is_told(picture, networks):
+    hidden = on_background(picture, networks, "red").warnings
+    assert any("background is not seen" in warning for warning in hidden)
+    assert on_background(picture, networks, "black").warnings == ()
+    assert on_background(picture, networks, "red", fit=Fit.PAD).warnings == ()
+    opacity = np.full(picture.shape[:2], 255, np.uint8)
+    opacity[:, :200] = 0
+    assert on_background(picture, networks, "red", opacity=opacity).cutout is not None
+
+
+def test_the_cutout_says_who_is_the_person(picture, networks):
+    opacity = np.zeros(picture.shape[:2], np.uint8)
+    opacity[:, 120:400] = 255
+    encoded = on_background(picture, networks, "red", opacity=opacity)
+    assert "background is not seen" not in " ".join(encoded.warnings)
+    assert np.array_equal(encoded.person, encoded.cutout[..., 3] / np.float32(255))

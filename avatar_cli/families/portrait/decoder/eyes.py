@@ -174,7 +174,7 @@ class EyeRegion:
         if motion.blink > 0 and closed > 0.02 * unit:
             shade = _LID_SHADOW * min(1.0, closed / (0.12 * unit))
             light = soften(mask, max(1.0, 0.03 * unit)).astype(np.float32) * np.float32(1 / 255)
-            picture = (picture * (1 - shade * (1 - light))[..., None]).astype(np.uint8)
+            picture[..., :3] = picture[..., :3] * (1 - shade * (1 - light))[..., None]
         return region, picture, mask
 
     def _turned(self, photo: Photo, source: NDArray[np.float32], motion: EyeMotion) -> NDArray[np.uint8]:

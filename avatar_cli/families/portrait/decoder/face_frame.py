@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.box import Box
+from avatar_cli.families.portrait.compositing import plain_colours
 from avatar_cli.families.portrait.decoder.bars import picture_between_bars
 from avatar_cli.families.portrait.decoder.glasses import glasses_on_bridge
 from avatar_cli.families.portrait.decoder.lips import snap_to_seam
@@ -33,7 +34,7 @@ class FaceFrame:
     """Geometry of the photo's face, computed once.
 
     Attributes:
-        image: uint8 [H, W, 3], the canvas.
+        image: uint8 [H, W, 3], the canvas; of a cut-out its own colours, without the scene.
         points: float64 [478, 2], mesh in px; on a photo with closed lips the inner lips lie on the seam.
         canonical: float64 [478, 3], the same mesh in the canonical frame, e; its depth is smoothed, because
             a steep or noisy depth makes the outline of the cheek wavy when the head turns.
@@ -49,7 +50,7 @@ class FaceFrame:
         mouth_is_open: whether the photo shows the inside of the mouth.
         yaw: turn of the head in the photo, radians.
         glasses: 0 for a bare nose bridge, 1 where glasses rest on it.
-        picture: the photo's part of the canvas, without bars.
+        picture: the part of the canvas that may move: the photo without bars.
     """
 
     image: NDArray[np.uint8]
@@ -72,6 +73,8 @@ class FaceFrame:
     @classmethod
     def of(cls, reference: PortraitReference) -> "FaceFrame":
         """Measure the face of `reference`."""
+        cutout = reference.cutout
+        image = reference.image if cutout is None else plain_colours(cutout)
         mesh = reference.landmarks.astype(np.float64)
         pose = reference.pose
         eye_distance = pose.scale
@@ -80,7 +83,7 @@ class FaceFrame:
         widest_gap = float(np.linalg.norm(upper - lower, axis=1).max()) / eye_distance
         mouth_is_open = widest_gap > _OPEN_MOUTH
         if not mouth_is_open:
-            mesh[:, :2] = snap_to_seam(reference.image, mesh[:, :2], eye_distance)
+            mesh[:, :2] = snap_to_seam(image, mesh[:, :2], eye_distance)
         smooth_depth = ThinPlateSpline(mesh[:SKIN_POINTS, :2], _DEPTH_SMOOTHING)
         mesh[:SKIN_POINTS, 2] = smooth_depth.evaluate(mesh[:SKIN_POINTS, 2:], mesh[:SKIN_POINTS, :2])[:, 0]
         canonical = pose.to_canonical(mesh)
@@ -97,7 +100,7 @@ class FaceFrame:
             right = -right
         left_corner, right_corner = _MOUTH_CORNERS
         return cls(
-            image=reference.image,
+            image=image,
             points=mesh[:, :2].copy(),
             canonical=canonical,
             eye_distance=eye_distance,
@@ -111,6 +114,26 @@ class FaceFrame:
             widest_gap=widest_gap,
             mouth_is_open=mouth_is_open,
             yaw=euler_angles(pose.rotation)[0],
-            glasses=glasses_on_bridge(reference.image, mesh[:, :2], eye_distance),
-            picture=picture_between_bars(reference.image),
+            glasses=glasses_on_bridge(image, mesh[:, :2], eye_distance),
+            picture=_moving_part(reference),
         )
+
+
+def _moving_part(reference: PortraitReference) -> Box:
+    """The photo without bars of its own; of a cut-out with the bars into which the person may move.
+
+    At a transparent edge the person is not cut.
+    """
+    picture, cutout = reference.picture, reference.cutout
+    if cutout is None:
+        own = picture_between_bars(reference.image[picture.inside])
+        x, y = picture.left, picture.top
+        return Box(x + own.left, y + own.top, x + own.right, y + own.bottom)
+    rows, columns = cutout.shape[:2]
+    opacity = cutout[picture.inside][..., 3]
+    return Box(
+        left=picture.left if opacity[:, 0].any() else 0,
+        top=picture.top if opacity[0].any() else 0,
+        right=picture.right if opacity[:, -1].any() else columns,
+        bottom=picture.bottom if opacity[-1].any() else rows,
+    )

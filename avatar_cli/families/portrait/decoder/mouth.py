@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.box import Box
+from avatar_cli.families.portrait.compositing import premultiplied
 from avatar_cli.families.portrait.decoder.face_frame import SKIN_POINTS, FaceFrame
 from avatar_cli.families.portrait.decoder.grid import FieldGrid
 from avatar_cli.families.portrait.decoder.lips import LIP_CURVE
@@ -12,7 +13,6 @@ from avatar_cli.families.portrait.decoder.mouth_interior import MouthInterior, O
 from avatar_cli.families.portrait.decoder.slit import SlitPatch, SlitShape
 from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline, smoothstep
 from avatar_cli.families.portrait.decoder.warped_head import WarpedHead
-from avatar_cli.families.portrait.geometry import Pose
 from avatar_cli.families.portrait.landmarks import (
     INNER_LOWER_LIP,
     INNER_UPPER_LIP,
@@ -66,7 +66,7 @@ class Mouth:
         picture = patch.picture(head.photo, (upper_field, lower_field), placement, lower_mask)
         opening = _opening(upper, lower, placement.box, face.eye_distance)
         if opening.widest > _FIRST_OPENING:
-            self._draw_interior(picture, placement.box, mesh, head.pose, opening)
+            self._draw_interior(head, picture, placement.box, mesh, opening)
         middle = (upper.mean(axis=0) + lower.mean(axis=0)) / 2
         grown = max(0.97, 1.03 * length / patch.shape.length)
         radii = (patch.shape.radii[0] * grown, patch.shape.radii[1] * grown)
@@ -75,10 +75,10 @@ class Mouth:
 
     def _draw_interior(
         self,
+        head: WarpedHead,
         picture: NDArray[np.uint8],
         picture_box: Box,
         mesh: NDArray[np.float64],
-        pose: Pose,
         opening: Opening,
     ) -> None:
         box = opening.box
@@ -92,11 +92,13 @@ class Mouth:
             edge = (edge * np.float32(fade)).astype(np.uint8)
         if not edge.any():
             return
-        interior = self._interior.draw(mesh, pose, opening)
+        interior = self._interior.draw(mesh, head.pose, opening)
         region = picture[
             box.top - picture_box.top : box.bottom - picture_box.top,
             box.left - picture_box.left : box.right - picture_box.left,
         ]
+        if head.photo.is_cutout:  # the mouth of a person who is half transparent is so too
+            interior = premultiplied(interior[..., :3].copy(), region[..., 3].copy())
         region[...] = blend(region, interior, edge)
 
     def _field(

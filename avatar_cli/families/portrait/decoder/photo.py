@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.box import Box
+from avatar_cli.families.portrait.compositing import without_overshoot
 from avatar_cli.families.portrait.decoder.sampling import Pixels, sample
 
 # px of the moving part: beyond it, drawing from the refined photo would cost the frame rate. Faces that large
@@ -30,29 +31,33 @@ class Photo:
     """
 
     def __init__(self, image: Pixels, density: int) -> None:
-        """Refine `image` [H, W, 3] to `density` (1 or 2) samples a pixel."""
-        # Four channels are drawn in less than half the time of three.
-        pixels = np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2RGBA), np.uint8)
+        """Refine `image` to `density` (1 or 2) samples a pixel: RGB [H, W, 3] or premultiplied RGBA."""
         self.density = density
-        self._samples = pixels if density == 1 else _refined(pixels)
+        self.is_cutout = image.shape[2] == 4
+        # Four channels are drawn in less than half the time of three.
+        pixels = image if self.is_cutout else np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2RGBA), np.uint8)
+        self._samples = pixels if density == 1 else self._refined(pixels)
 
     def draw(self, positions: NDArray[np.float32]) -> Pixels:
-        """RGBA [h, w, 4] at positions [h, w, 2] (x, y), in samples; the photo's border goes on outside."""
+        """Premultiplied RGBA [h, w, 4] at positions [h, w, 2] (x, y), in samples; its border goes on."""
         return sample(self._samples, positions)
 
+    def _refined(self, pixels: Pixels) -> Pixels:
+        rows, columns = pixels.shape[:2]
+        samples = np.empty((2 * rows, 2 * columns, 4), np.uint8)
+        samples[::2, ::2] = pixels
+        samples[::2, 1::2] = self._filtered(pixels, _HALF_WAY, _AS_IT_IS)
+        samples[1::2] = self._filtered(samples[::2], _AS_IT_IS, _HALF_WAY)
+        return samples
 
-def _refined(pixels: Pixels) -> Pixels:
-    rows, columns = pixels.shape[:2]
-    samples = np.empty((2 * rows, 2 * columns, 4), np.uint8)
-    samples[::2, ::2] = pixels
-    samples[::2, 1::2] = _filtered(pixels, _HALF_WAY, _AS_IT_IS)
-    samples[1::2] = _filtered(samples[::2], _AS_IT_IS, _HALF_WAY)
-    return samples
-
-
-def _filtered(pixels: Pixels, along: NDArray[np.float32], down: NDArray[np.float32]) -> Pixels:
-    """Correlation with two kernels; one of four taps is centred half a sample ahead."""
-    anchor = ((len(along) - 1) // 2, (len(down) - 1) // 2)
-    contiguous = np.ascontiguousarray(pixels)
-    filtered = cv2.sepFilter2D(contiguous, -1, along, down, anchor=anchor, borderType=cv2.BORDER_REPLICATE)
-    return np.asarray(filtered, np.uint8)
+    def _filtered(self, pixels: Pixels, along: NDArray[np.float32], down: NDArray[np.float32]) -> Pixels:
+        """Correlation with two kernels; one of four taps is centred half a sample ahead."""
+        anchor = ((len(along) - 1) // 2, (len(down) - 1) // 2)
+        depth = cv2.CV_32F if self.is_cutout else -1
+        contiguous = np.ascontiguousarray(pixels)
+        filtered = cv2.sepFilter2D(
+            contiguous, depth, along, down, anchor=anchor, borderType=cv2.BORDER_REPLICATE
+        )
+        if self.is_cutout:
+            return without_overshoot(np.asarray(filtered, np.float32))
+        return np.asarray(filtered, np.uint8)

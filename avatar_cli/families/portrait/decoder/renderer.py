@@ -4,6 +4,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from avatar_cli.families.portrait.box import Box
+from avatar_cli.families.portrait.compositing import composite
 from avatar_cli.families.portrait.decoder.expression import Expression, ExpressionLimits
 from avatar_cli.families.portrait.decoder.eyes import EyeRegion
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
@@ -23,18 +25,30 @@ class PortraitRenderer:
     thread, since a frame's matrix products are too small to share.
     """
 
-    def __init__(self, reference: PortraitReference) -> None:
-        """Prepare everything that depends on the photo alone."""
+    def __init__(self, reference: PortraitReference, scene: NDArray[np.uint8]) -> None:
+        """Prepare everything that depends on the photo alone.
+
+        Args:
+            reference: The photo of the person.
+            scene: uint8 [H, W, 3], RGB: what lies behind a cut-out person and stays still.
+        """
         face = FaceFrame.of(reference)
         self._face = face
         self._canvas = reference.image
         self._limits = ExpressionLimits(face, reference.rest)
         self._head = HeadField(face, reference.person)
-        self._photo = Photo(reference.image, self._head.grid.density)
+        drawn = reference.image if reference.cutout is None else reference.cutout
+        self._photo = Photo(drawn, self._head.grid.density)
+        self._scene = scene[self.head_box.inside]
         self._eyes = (EyeRegion(face, LEFT_EYE, self._head.grid), EyeRegion(face, RIGHT_EYE, self._head.grid))
         self._mouth = Mouth(face, self._head.grid)
         self._resting_mesh = self._points(face.canonical, self._pose(np.zeros(6)))
         self._resting_anchors = self._points(self._head.anchors, self._pose(np.zeros(6)))
+
+    @property
+    def head_box(self) -> Box:
+        """The part of the canvas that frames redraw."""
+        return self._head.box
 
     def render(self, mesh: NDArray[np.float32], latents: NDArray[np.float32]) -> NDArray[np.uint8]:
         """One frame, uint8 [H, W, 3], RGB, a new array.
@@ -44,7 +58,7 @@ class PortraitRenderer:
             latents: float32 [21], the motion latents the mesh was made from (`latents.CHANNELS`).
 
         Returns:
-            The canvas with the head redrawn. Where nothing moves it is the photo, bit for bit.
+            The canvas with the head redrawn. Where nothing moves it is the canvas, bit for bit.
         """
         expression = self._limits.apply(mesh, latents)
         head = self._warp_head(expression)
@@ -53,8 +67,11 @@ class PortraitRenderer:
         moved = (self._points(expression.mesh, head.pose) - self._resting_mesh).astype(np.float32)
         self._mouth.draw(head, moved, expression.mesh)
         frame = self._canvas.copy()
-        box = head.box
-        cv2.cvtColor(head.picture, cv2.COLOR_RGBA2RGB, dst=frame[box.top : box.bottom, box.left : box.right])
+        redrawn = frame[head.box.inside]
+        if self._photo.is_cutout:
+            composite(head.picture, self._scene, redrawn)
+        else:
+            cv2.cvtColor(head.picture, cv2.COLOR_RGBA2RGB, dst=redrawn)
         return frame
 
     def _warp_head(self, expression: Expression) -> WarpedHead:

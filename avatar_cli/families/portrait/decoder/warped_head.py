@@ -16,7 +16,7 @@ class WarpedHead:
 
     Attributes:
         photo: What it was drawn from.
-        picture: uint8 [h, w, 4]; eyes and mouth draw into it.
+        picture: uint8 [h, w, 4], premultiplied RGBA; eyes and mouth draw into it and keep its opacity.
         box: Where it lies on the canvas.
         displacement: float32, the common field at its own nodes, px.
         source: float32 [h, w, 2], canvas position from which every pixel was taken, in samples.

@@ -25,12 +25,12 @@ WIDTH, HEIGHT = 640, 360
 class Portrait:
     """A renderer with its reference, and the tracker's view of what it draws."""
 
-    def __init__(self, image, tracker, masker):
-        picture = Picture(WIDTH, HEIGHT, Fraction(25), Fit.CROP, "black", face=None)
-        photo = Photo(Path("portrait.png"), image, None)
-        scene = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
-        self.reference: PortraitReference = encode_reference(photo, scene, picture, tracker, masker)
-        self.renderer = PortraitRenderer(self.reference)
+    def __init__(self, image, tracker, masker, opacity=None, scene=None, fit=Fit.CROP):
+        picture = Picture(WIDTH, HEIGHT, Fraction(25), fit, "black", face=None)
+        photo = Photo(Path("portrait.png"), image, opacity)
+        self.scene = np.zeros((HEIGHT, WIDTH, 3), np.uint8) if scene is None else scene
+        self.reference: PortraitReference = encode_reference(photo, self.scene, picture, tracker, masker)
+        self.renderer = PortraitRenderer(self.reference, self.scene)
         self._tracker = tracker
         self._basis = load_motion_basis()
 

@@ -33,7 +33,7 @@ def test_a_frame_depends_on_its_own_inputs_alone(portrait):
     first = portrait.render(**TALKING)
     portrait.render(blink=1.0, yaw=-0.1)
     again = portrait.render(**TALKING)
-    fresh = PortraitRenderer(portrait.reference).render(*portrait.inputs(**TALKING))
+    fresh = PortraitRenderer(portrait.reference, portrait.scene).render(*portrait.inputs(**TALKING))
     assert np.array_equal(first, again)
     assert np.array_equal(first, fresh)
 

@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+
+from avatar_cli.families.portrait.box import Box
+from avatar_cli.families.portrait.person_mask import person_of_cutout
+
+WHOLE = Box(0, 0, 200, 200)
+
+
+def cutout(opacity):
+    picture = np.zeros((200, 200, 4), np.uint8)
+    picture[..., 3] = opacity
+    return picture
+
+
+def bust(most=255):
+    y, x = np.mgrid[0:200, 0:200]
+    return np.where((np.hypot(x - 100, y - 70) < 40) | ((y > 120) & (abs(x - 100) < 80)), most, 0)
+
+
+@pytest.mark.parametrize("most", [255, 100])
+def test_the_person_is_where_the_cutout_is_most_opaque(most):
+    person = person_of_cutout(cutout(bust(most)), WHOLE)
+    assert np.array_equal(person, (bust() > 0).astype(np.float32))
+
+
+def test_an_evenly_transparent_picture_tells_no_person():
+    assert person_of_cutout(cutout(128), WHOLE) is None
+
+
+def test_bars_around_an_evenly_transparent_picture_tell_no_person():
+    opacity = np.zeros((200, 200), np.uint8)
+    opacity[:, 60:140] = 128
+    assert person_of_cutout(cutout(opacity), Box(60, 0, 140, 200)) is None
+
+
+def test_a_round_picture_has_a_frame_and_tells_no_person():
+    y, x = np.mgrid[0:200, 0:200]
+    assert person_of_cutout(cutout(np.where(np.hypot(x - 99.5, y - 99.5) < 100, 255, 0)), WHOLE) is None
