@@ -9,6 +9,7 @@ from avatar_cli.cli.request import Files
 from avatar_cli.media.background import background_file, resolve_background
 from avatar_cli.media.ffmpeg import ffmpeg_path
 from avatar_cli.media.image_in import probe_image
+from avatar_cli.media.input_path import STDIN
 from avatar_cli.media.output_path import check_output, partial_path
 from avatar_cli.media.sizes import derived_output, resolve_size
 from avatar_cli.media.speech_in import probe_speech
@@ -16,8 +17,13 @@ from avatar_cli.protocol.errors import AvatarError, InputError, UsageError
 from avatar_cli.protocol.job import Compute, Encoding, Fit, Generation, Mode, Picture, RenderJob
 
 
-def build_job(files: Files, configuration: Configuration) -> RenderJob:
-    """Check inputs and outputs and resolve the job.
+def build_job(files: Files, configuration: Configuration, spool: Path | None = None) -> RenderJob:
+    """Check inputs and outputs and resolve the job; the speech comes last, for it may have to be waited for.
+
+    Args:
+        files: As they were typed.
+        configuration: All settings.
+        spool: Where the speech is kept if it comes through a pipe.
 
     Raises:
         UsageError: OUT exists, is an input, or a size or colour cannot be.
@@ -30,7 +36,6 @@ def build_job(files: Files, configuration: Configuration) -> RenderJob:
     output = files.output or derived_output(files.reference, files.speech)
     _check_name(output, UsageError)
     image = probe_image(files.reference)
-    probe_speech(files.speech)
     background = resolve_background(configuration["picture.background"])
     inputs = [files.reference, files.speech]
     if scene := background_file(background):
@@ -43,9 +48,10 @@ def build_job(files: Files, configuration: Configuration) -> RenderJob:
             _check_side_file(path, taken, files.overwrite)
             taken.append(path)
     width, height = resolve_size(configuration["picture.size"], (image.width, image.height))
+    probe_speech(files.speech, spool)
     return RenderJob(
         reference=_absolute(files.reference),
-        speech=_absolute(files.speech),
+        speech=str(STDIN) if files.speech == STDIN else _absolute(files.speech),
         output=_absolute(output),
         picture=Picture(
             width=width,
@@ -72,6 +78,7 @@ def build_job(files: Files, configuration: Configuration) -> RenderJob:
         ),
         compute=Compute(ranks=configuration["compute.ranks"], threads=configuration["compute.threads"]),
         frame_hashes=_absolute(files.frame_hashes) if files.frame_hashes else None,
+        spool=str(spool) if spool else None,
     )
 
 

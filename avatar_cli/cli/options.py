@@ -28,7 +28,8 @@ Speech = Annotated[
     Path,
     typer.Argument(
         metavar="SPEECH",
-        help="Recording of the speech: WAV, FLAC or MP3, of any length.",
+        help="Recording of the speech, of any length: anything that ffmpeg reads, also a video with sound; "
+        "- or a pipe is rendered while it arrives.",
         show_default=False,
         readable=_OURS,
     ),

@@ -1,18 +1,21 @@
 """Runs `avatar render`: from the words of the command line to the exit code."""
 
 import sys
+from contextlib import ExitStack, closing
 from pathlib import Path
 
-from avatar_cli.cli.configuration import configure
+from avatar_cli.cli.configuration import Configuration, configure
 from avatar_cli.cli.inputs import build_job
 from avatar_cli.cli.messages import complain, say
 from avatar_cli.cli.request import Files, Request, Show, Start
 from avatar_cli.launch.display import choose_display
 from avatar_cli.launch.render import Observation, Rendered, render
 from avatar_cli.media.output_path import partial_path
+from avatar_cli.media.speech_spool import SpeechSpool, open_spool
 from avatar_cli.protocol.errors import AvatarError
 from avatar_cli.protocol.events import Failed, now, to_line
 from avatar_cli.protocol.exit_codes import ExitCode
+from avatar_cli.protocol.job import RenderJob
 
 PARENT = -1  # the parent's place where events name a rank
 
@@ -21,22 +24,37 @@ def run_render(start: Start, files: Files, request: Request, show: Show) -> int:
     """Check everything, hand the job over, follow it; returns the exit code.
 
     Raises:
-        AvatarError: Something is wrong that could be found before anything was computed.
+        AvatarError: Something is wrong that could be found before anything was computed, or a speech that
+            comes through a pipe cannot be read or kept any longer.
     """
-    try:
-        job = build_job(files, configure(request))
-    except AvatarError as error:
-        if show.json:
-            failed = Failed(int(error.code), error.message, PARENT, "validate", "", now(), traceback="")
-            print(to_line(failed), flush=True)
-        raise
     summary = not (show.quiet or show.json)
-    if files.output is None and summary:
-        say(f"writing {Path(job.output).name}")
-    display = choose_display(start.started, quiet=show.quiet, json=show.json)
-    observation = Observation(display, start.started, files.report, files.trace, show.debug)
-    rendered = render(job, start.agent, observation)
+    stage = "validate"
+    with ExitStack() as resources:
+        try:
+            configuration = configure(request)
+            spool = open_spool(files.speech)
+            if spool:
+                resources.enter_context(closing(spool))
+            job = _build_job(files, configuration, spool)
+            if files.output is None and summary:
+                say(f"writing {Path(job.output).name}")
+            stage = "render"
+            display = choose_display(start.started, quiet=show.quiet, json=show.json)
+            observation = Observation(display, start.started, files.report, files.trace, show.debug)
+            rendered = render(job, start.agent, observation, spool)
+        except AvatarError as error:
+            if show.json:
+                failed = Failed(int(error.code), error.message, PARENT, stage, "", now(), traceback="")
+                print(to_line(failed), flush=True)
+            raise
     return _tell_the_end(rendered, Path(job.output), summary, show.debug)
+
+
+def _build_job(files: Files, configuration: Configuration, spool: SpeechSpool | None) -> RenderJob:
+    try:
+        return build_job(files, configuration, spool.path if spool else None)
+    except AvatarError as error:
+        raise (spool.fault if spool else None) or error from error
 
 
 def _tell_the_end(rendered: Rendered, output: Path, summary: bool, debug: bool) -> int:

@@ -12,8 +12,10 @@ from avatar_cli.launch.ending import Ending
 from avatar_cli.launch.interrupts import Interrupts
 from avatar_cli.launch.memory import MemorySampler
 from avatar_cli.launch.report import ReportBuilder
+from avatar_cli.launch.spool_watch import SpoolWatch
 from avatar_cli.launch.trace import TraceWriter, unwritten
 from avatar_cli.launch.watch import Listener, Watch
+from avatar_cli.media.speech_spool import SpeechSpool
 from avatar_cli.protocol.events import Interval, now
 from avatar_cli.protocol.job import RenderJob
 
@@ -42,13 +44,23 @@ class Rendered:
     faults: tuple[str, ...] = ()  # a sentence on each file beside the video that could not be written
 
 
-def render(job: RenderJob, agent: AgentProcess, observation: Observation) -> Rendered:
+def render(
+    job: RenderJob, agent: AgentProcess, observation: Observation, spool: SpeechSpool | None = None
+) -> Rendered:
     """Hand `job` to the launcher and follow it to its end; no process of the job is left afterwards.
 
     Files that were asked for are written: the report when the video is done, the trace in any case.
 
+    Args:
+        job: Checked.
+        agent: The launcher.
+        observation: What the user wants to see and keep.
+        spool: The speech, where it arrives through a pipe.
+
     Raises:
-        EnvironmentProblem: The trace cannot be opened; nothing was handed over.
+        EnvironmentProblem: The trace cannot be opened and nothing was handed over, or the speech that
+            arrives cannot be kept.
+        InputError: The speech can no longer be read.
     """
     memory = MemorySampler(os.getpid())
     report = ReportBuilder(job, observation.started, memory)
@@ -59,6 +71,8 @@ def render(job: RenderJob, agent: AgentProcess, observation: Observation) -> Ren
             listeners.append(memory)
         if trace:
             listeners.append(trace)
+        if spool:
+            listeners.append(SpoolWatch(spool))
         try:
             ending = _follow(job, agent, observation, listeners)
         finally:

@@ -16,7 +16,7 @@ import imageio_ffmpeg
 
 from avatar_cli.protocol.errors import EnvironmentProblem
 
-_KEPT_LINES = 60
+_KEPT_LINES = 1000  # a recording may list hundreds of chapters before its streams
 _CHECK_SECONDS = 20.0
 _CONTEXT = re.compile(r"^(\[[^\]]*@ 0x[0-9a-f]+\] )+")
 _LEVEL = re.compile(r"^\[(\w+)\] ")

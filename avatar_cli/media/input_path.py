@@ -1,8 +1,27 @@
-"""Inputs must be files."""
+"""What kind of thing an input is: a file, or something that can be read once and in order."""
 
+import stat
 from pathlib import Path
 
 from avatar_cli.protocol.errors import InputError
+
+STDIN = Path("-")
+
+
+def is_stream(path: Path) -> bool:
+    """Whether it is standard input, a pipe, a socket or a character device."""
+    if path == STDIN:
+        return True
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # opening it tells what is wrong
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
+
+
+def spoken_name(path: Path) -> str:
+    """The input in a sentence for the user."""
+    return "stdin" if path == STDIN else str(path)
 
 
 def check_is_file(path: Path) -> None:

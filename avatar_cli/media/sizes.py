@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from avatar_cli.media.input_path import is_stream
 from avatar_cli.protocol.errors import UsageError
 
 SMALLEST_SIDE = 64
@@ -59,8 +60,10 @@ def _within_limits(size: tuple[int, int], what: str, advice: str) -> tuple[int, 
 def derived_output(reference: Path, speech: Path) -> Path:
     """Name of the video where the user gave none: the speech's name with .mp4, in the current folder.
 
-    Where that is an input itself, the reference's name goes in front.
+    A speech from a pipe has no name: the video gets the reference's. Where that is an input itself, the
+    reference's name goes in front.
     """
-    name = Path(f"{speech.stem}.mp4")
+    stem, other = (reference.stem, "speech") if is_stream(speech) else (speech.stem, speech.stem)
+    name = Path(f"{stem}.mp4")
     taken = {reference.resolve(), speech.resolve()}
-    return name if name.resolve() not in taken else Path(f"{reference.stem}-{speech.stem}.mp4")
+    return name if name.resolve() not in taken else Path(f"{reference.stem}-{other}.mp4")

@@ -1,72 +1,116 @@
-"""Tells what a sound file is by its first bytes."""
+"""What the first bytes of a recording tell: which containers are read, and how they may be read."""
 
-from pathlib import Path
+from collections.abc import Callable
 
-from avatar_cli.media.input_path import check_is_file
-from avatar_cli.protocol.errors import InputError
-
-# ffmpeg's demuxer for each kind that is accepted.
-ACCEPTED = {"WAV": "wav", "FLAC": "flac", "MP3": "mp3"}
-
-_HEAD = 4096
-_RIFF_FLAVOURS = (b"RIFF", b"RIFX", b"RF64", b"BW64")
-_OTHERS = (
-    (b"OggS", 0, "Ogg"),
-    (b"ftyp", 4, "MP4 or M4A"),
-    (b"FORM", 0, "AIFF"),
-    (b"\x1aE\xdf\xa3", 0, "Matroska or WebM"),
-    (b"caff", 0, "CAF"),
-    (b"#!AMR", 0, "AMR"),
-    (b".snd", 0, "AU"),
-    (b"\x30\x26\xb2\x75", 0, "WMA"),
+# ffmpeg's demuxers that may open a recording: containers and raw formats that hold sound themselves and are
+# told by their content. Left out are playlists and scripts, which name other files, and everything else.
+DEMUXERS = (
+    *("aac", "ac3", "aiff", "amr", "ape", "asf", "au", "avi", "caf", "dsf", "dts", "dtshd", "eac3", "flac"),
+    *("flv", "gxf", "iff", "ircam", "loas", "matroska", "mlp", "mov", "mp3", "mpc", "mpc8", "mpeg", "mpegts"),
+    *("mxf", "nistsphere", "nut", "ogg", "oma", "qcp", "rm", "sox", "tak", "truehd", "tta", "voc", "w64"),
+    *("wav", "wsd", "wtv", "wv", "xwma"),
 )
 
+# Those whose header promises a length of sound, and of nothing else.
+PROMISE_A_LENGTH = ("aiff", "ape", "au", "flac", "mp3", "tta", "wav", "wv")
 
-def sniff_sound(path: Path) -> str:
-    """The ffmpeg demuxer for the file.
+Read = Callable[[int, int], bytes]
+"""Bytes of a recording from an offset on, of a length; fewer only at its end. May wait for them."""
 
-    Raises:
-        InputError: it cannot be read, is empty, or is none of ACCEPTED.
+_WAVE = (b"RIFF", b"RIFX", b"RF64", b"BW64")
+_IN_ORDER = (b"fLaC", b"OggS", b"\x1aE\xdf\xa3", b".snd", b"#!AMR", b"FLV\x01")
+_MP4_BOXES = (b"ftyp", b"styp", b"moov", b"moof", b"mdat", b"free", b"skip", b"wide", b"pnot", b"uuid")
+_TS_PACKET = 188
+_HEAD = 4096
+_OGG_PAGE = 27 + 255 + 255 * 255  # bytes at most
+_OGG_END = 4  # flag of a page that ends a stream
+
+
+def plays_in_order(read: Read) -> bool:
+    """Whether ffmpeg makes the same samples of it from a pipe, where it cannot go back, as from a file.
+
+    Known for what encoders and sites send while they make it. MP4 belongs to it where the index comes first,
+    MP3 where no header states the size of the whole file, by which ffmpeg trusts or doubts that header.
     """
-    try:
-        check_is_file(path)
-        head = _after_id3(path)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}): check the name.") from error
-    if head.startswith(_RIFF_FLAVOURS) and head[8:12] == b"WAVE":
-        return ACCEPTED["WAV"]
-    if head.startswith(b"fLaC"):
-        return ACCEPTED["FLAC"]
-    if _is_mp3_frame(head.lstrip(b"\0")):
-        return ACCEPTED["MP3"]
-    if path.stat().st_size == 0:
-        raise InputError(f"{path} is empty: give a recording as WAV, FLAC or MP3.")
-    for magic, offset, name in _OTHERS:
-        if head[offset : offset + len(magic)] == magic:
-            raise InputError(f"{path} is {name}, which avatar does not read: convert it to WAV, FLAC or MP3.")
-    raise InputError(f"{path} is not a sound file that avatar can read: give WAV, FLAC or MP3.")
+    head = read(0, 12)
+    if head[4:8] in _MP4_BOXES:
+        return _index_comes_first(read)
+    if head.startswith(_WAVE):
+        return head[8:12] == b"WAVE"
+    if head.startswith(_IN_ORDER):
+        return True
+    if head[:1] == b"\x47":
+        return read(_TS_PACKET, 1) == read(2 * _TS_PACKET, 1) == b"\x47"
+    frame = _after_id3(read)
+    return _is_adts_frame(frame) or (_is_mpeg_frame(frame) and not _states_its_size(frame))
 
 
-def _after_id3(path: Path) -> bytes:
-    """The first bytes after any ID3v2 tags: ten bytes, four of them seven bits of size, maybe a footer."""
-    with path.open("rb") as file:
-        while True:
-            start = file.tell()
-            header = file.read(10)
-            if len(header) < 10 or not header.startswith(b"ID3"):
-                file.seek(start)
-                return file.read(_HEAD)
-            size = 0
-            for byte in header[6:]:
-                size = size << 7 | byte & 0x7F
-            footer = 10 if header[5] & 0x10 else 0
-            file.seek(start + 10 + size + footer)
+def begins_with_mpeg_frame(read: Read) -> bool:
+    """Whether an MPEG audio frame comes first, after tags: enough for a file too short to be sure of."""
+    return _is_mpeg_frame(_after_id3(read))
 
 
-def _is_mp3_frame(head: bytes) -> bool:
-    """Whether an MPEG-1, 2 or 2.5 layer III frame header (ISO/IEC 11172-3, 2.4.2.3) comes first."""
+def lacks_its_end(read: Read, size: int) -> bool:
+    """Whether it is an Ogg file of `size` bytes whose last page is cut or does not end a stream.
+
+    ffmpeg takes the cut for the end.
+    """
+    if read(0, 4) != b"OggS":
+        return False
+    tail = read(max(0, size - _OGG_PAGE), _OGG_PAGE)
+    page = tail[tail.rfind(b"OggS") :]
+    segments = page[27 : 27 + page[26]] if len(page) > 26 else b""
+    whole = len(page) == 27 + len(segments) + sum(segments)
+    return not whole or not page[5] & _OGG_END
+
+
+def _index_comes_first(read: Read) -> bool:
+    """Walks the boxes (ISO/IEC 14496-12, 4.2) up to the index or the samples."""
+    offset = 0
+    while len(header := read(offset, 16)) >= 8:
+        size, kind = int.from_bytes(header[:4]), header[4:8]
+        if kind == b"moov":
+            return True
+        if size == 1:
+            size = int.from_bytes(header[8:16])
+        if kind == b"mdat" or size < 8:
+            return False
+        offset += size
+    return False
+
+
+def _after_id3(read: Read) -> bytes:
+    """The first bytes after ID3v2 tags and zeros: a tag has ten bytes, four of them seven bits of size."""
+    offset = 0
+    while len(header := read(offset, 10)) == 10 and header.startswith(b"ID3"):
+        size = 0
+        for byte in header[6:]:
+            size = size << 7 | byte & 0x7F
+        footer = 10 if header[5] & 0x10 else 0
+        offset += 10 + size + footer
+    return read(offset, _HEAD).lstrip(b"\0")
+
+
+def _is_mpeg_frame(head: bytes) -> bool:
+    """Whether an MPEG-1, 2 or 2.5 audio frame header (ISO/IEC 11172-3, 2.4.2.3) comes first."""
     if len(head) < 4 or head[0] != 0xFF or head[1] & 0xE0 != 0xE0:
         return False
     version, layer = head[1] >> 3 & 3, head[1] >> 1 & 3
     bitrate, rate = head[2] >> 4, head[2] >> 2 & 3
-    return version != 1 and layer == 1 and bitrate != 15 and rate != 3
+    return version != 1 and layer != 0 and bitrate != 15 and rate != 3
+
+
+def _is_adts_frame(head: bytes) -> bool:
+    """Whether an AAC frame header (ISO/IEC 14496-3, 1.A.2.2) comes first."""
+    return len(head) >= 7 and head[0] == 0xFF and head[1] & 0xF6 == 0xF0
+
+
+def _states_its_size(frame: bytes) -> bool:
+    """Whether the first frame is a Xing header with the number of bytes."""
+    for mark in (b"Xing", b"Info"):
+        at = frame.find(mark, 4, 64)
+        if at >= 0:
+            flags = int.from_bytes(frame[at + 4 : at + 8])
+            size = at + 8 + (4 if flags & 1 else 0)
+            return bool(flags & 2) and any(frame[size : size + 4])
+    return False

@@ -2,7 +2,7 @@
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import soxr
 
 from avatar_cli.media.sound_layout import mixdown_note
+from avatar_cli.media.sound_mix import MonoMix
 from avatar_cli.media.speech_in import SpeechDecoder, SpeechInfo
 from avatar_cli.protocol.timing import MODEL_RATE, frame_edge, frames_for
 
@@ -24,21 +25,26 @@ class SpeechSource:
     lies between the earliest need of the two and the furthest request, whatever the length of the recording.
 
     Args:
-        path: WAV, FLAC or MP3.
+        path: Anything that ffmpeg reads.
         fps: Frames of the video a second.
         keep_sound: Whether `sound_for_frame` will be asked; without it no sound is kept.
+        spool: Where the recording is kept if it arrives through a pipe; readers wait for what is to come.
 
     Raises:
-        InputError: as SpeechDecoder; later calls can raise RenderFailure when ffmpeg is killed.
+        AvatarError: as SpeechDecoder, also from later calls.
     """
 
-    def __init__(self, path: Path, fps: Fraction, *, keep_sound: bool = True) -> None:
+    def __init__(
+        self, path: Path, fps: Fraction, *, keep_sound: bool = True, spool: Path | None = None
+    ) -> None:
         self._fps = fps
         self._keep_sound = keep_sound
-        self._decoder = SpeechDecoder(path)
+        self._decoder = SpeechDecoder(path, spool)
         self._blocks: Iterator[Samples] = self._decoder.blocks()
+        self._mix = MonoMix(self.info.rate, self.info.channels, self.info.positions)
         self._resampler = soxr.ResampleStream(self.info.rate, MODEL_RATE, 1, dtype="float32")
-        self._lock = threading.Lock()
+        self._decoding = threading.Lock()  # held while waiting for sound
+        self._lock = threading.Lock()  # of what follows; never held for long
         self._decoded = 0
         self._ended = False
         self._model = _Shelf(np.zeros(0, np.float32))
@@ -76,19 +82,17 @@ class SpeechSource:
 
     def covers(self, seconds: Fraction) -> bool:
         """Whether the recording is longer than `seconds`; decodes as far as is needed to know."""
+        self._decode_until(lambda: self._decoded > seconds * self.info.rate)
         with self._lock:
-            while not self._ended and self._decoded <= seconds * self.info.rate:
-                self._advance()
             return self._decoded > seconds * self.info.rate
 
     def model_samples(self, start: int, stop: int) -> Samples:
-        """Samples start..stop at 16 kHz, the mean of all channels: float32 [stop - start].
+        """Samples start..stop at 16 kHz, mixed by MonoMix: float32 [stop - start].
 
         Zero before the recording and after its end. Raises ValueError for samples that were released.
         """
+        self._decode_until(lambda: self._model.stop >= stop)
         with self._lock:
-            while not self._ended and self._model.stop < stop:
-                self._advance()
             return self._model.padded(start, stop)
 
     def release_model(self, before: int) -> None:
@@ -101,33 +105,46 @@ class SpeechSource:
 
         Frames are taken once and in order. The last one is padded with silence.
         """
+        if frame != self._next_frame:
+            raise ValueError(f"the sound of frame {frame} was asked for, not that of {self._next_frame}")
+        self._next_frame += 1
+        start, stop = (frame_edge(edge, self.info.rate, self._fps) for edge in (frame, frame + 1))
+        self._decode_until(lambda: self._sound.stop >= stop)
         with self._lock:
-            if frame != self._next_frame:
-                raise ValueError(f"the sound of frame {frame} was asked for, not that of {self._next_frame}")
-            self._next_frame += 1
-            start, stop = (frame_edge(edge, self.info.rate, self._fps) for edge in (frame, frame + 1))
-            while not self._ended and self._sound.stop < stop:
-                self._advance()
             sound = self._sound.padded(start, stop)
             self._sound.release(stop)
             return sound
 
     def close(self) -> None:
-        """End the decoder."""
+        """End the decoder; whoever waits for sound gets an error."""
+        self._decoder.close()
         with self._lock:
             self._ended = True
-            self._decoder.close()
+
+    def _decode_until(self, enough: Callable[[], bool]) -> None:
+        """Decode block by block; a thread that has what it needs does not wait for one that wants more."""
+        while True:
+            with self._lock:
+                if self._ended or enough():
+                    return
+            with self._decoding:
+                with self._lock:
+                    if self._ended or enough():  # by another thread meanwhile
+                        return
+                self._advance()
 
     def _advance(self) -> None:
         block = next(self._blocks, None)
-        if block is None:
-            self._model.append(self._resampler.resample_chunk(np.zeros(0, np.float32), last=True))
-            self._ended = True
-            return
-        self._decoded += len(block)
-        if self._keep_sound:
-            self._sound.append(block)
-        self._model.append(self._resampler.resample_chunk(block.mean(axis=1)))
+        mono = self._mix.finish() if block is None else self._mix.push(block)
+        heard = self._resampler.resample_chunk(mono, last=block is None)
+        with self._lock:
+            self._model.append(heard)
+            if block is None:
+                self._ended = True
+                return
+            self._decoded += len(block)
+            if self._keep_sound:
+                self._sound.append(block)
 
 
 class _Shelf:
@@ -147,7 +164,7 @@ class _Shelf:
 
     def padded(self, start: int, stop: int) -> Samples:
         """A copy of samples start..stop, zero where there are none."""
-        if 0 <= start < self._released:
+        if max(start, 0) < min(stop, self._released):
             raise ValueError(f"sample {start} was released; {self._released} is the first that is kept")
         result = np.zeros((stop - start, *self._empty.shape[1:]), np.float32)
         for begin, piece in self._pieces:

@@ -70,13 +70,14 @@ class RenderJob:
     """One render: paths are absolute."""
 
     reference: str
-    speech: str
+    speech: str  # a path, or "-" for standard input
     output: str
     picture: Picture
     generation: Generation
     encoding: Encoding
     compute: Compute
     frame_hashes: str | None  # file for one hash a frame
+    spool: str | None = None  # where a speech that comes through a pipe is kept while it arrives
 
     def to_json(self) -> str:
         """One line of JSON."""
@@ -100,6 +101,7 @@ class RenderJob:
             encoding=Encoding(**data["encoding"]),
             compute=Compute(**data["compute"]),
             frame_hashes=data["frame_hashes"],
+            spool=data["spool"],
         )
 
 

@@ -38,10 +38,10 @@ def run(job: RenderJob, emit: EventSink, stop: threading.Event) -> None:
         shared = publishes and job.generation.mode is Mode.STREAMING
         publisher = None
         with interval(emit, "open", rank=rank):
-            speech = SpeechSource(Path(job.speech), job.picture.fps, keep_sound=shared)
+            speech = _open_speech(job, keep_sound=shared)
             resources.enter_context(closing(speech))
             if publishes:
-                sound = speech if shared else SpeechSource(Path(job.speech), job.picture.fps)
+                sound = speech if shared else _open_speech(job, keep_sound=True)
                 publisher = _open_publisher(job, resources.enter_context(closing(sound)), emit)
                 resources.callback(publisher.abandon)
         pipeline = _prepare(job, speech, emit, stop, rank)
@@ -53,6 +53,11 @@ def run(job: RenderJob, emit: EventSink, stop: threading.Event) -> None:
                 output = publisher.finish()
             emit(Finished(str(output), publisher.frames, float(publisher.frames / job.picture.fps), now()))
         emit(memory_peaks(rank))
+
+
+def _open_speech(job: RenderJob, keep_sound: bool) -> SpeechSource:
+    spool = Path(job.spool) if job.spool else None
+    return SpeechSource(Path(job.speech), job.picture.fps, keep_sound=keep_sound, spool=spool)
 
 
 def _prepare(

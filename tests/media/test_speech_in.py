@@ -41,7 +41,11 @@ def test_wav_comes_back_sample_by_sample_in_fixed_blocks(write_wav, rate, channe
     path = write_wav("speech.wav", 2 * BLOCK + 777, rate, channels)
     decoder = SpeechDecoder(path)
     assert decoder.info == SpeechInfo(
-        "pcm_s16le", rate, channels, pytest.approx((2 * BLOCK + 777) / rate, abs=0.01)
+        "pcm_s16le",
+        rate,
+        channels,
+        0,
+        pytest.approx((2 * BLOCK + 777) / rate, abs=0.01),
     )
     blocks = list(decoder.blocks())
     decoder.close()
@@ -56,6 +60,13 @@ def test_one_sample_is_speech(write_wav):
     samples, warnings = decode(write_wav("speech.wav", 1))
     assert samples.shape == (1, 1)
     assert warnings == []
+
+
+def test_positions_of_channels_are_known_where_the_file_says_them(write_wav, tmp_path):
+    source = write_wav("guessed.wav", 1000, 48000, 6)
+    assert probe_speech(source).positions == 0
+    told = convert(source, tmp_path / "told.wav", "-channel_layout", "5.1")
+    assert probe_speech(told).positions == 0x3F
 
 
 def test_flac_is_exact_and_mp3_has_its_true_length(write_wav, tmp_path):
@@ -101,15 +112,19 @@ def test_an_mp3_with_a_picture_inside_is_sound(write_wav, tmp_path):
     ("data", "message"),
     [
         (b"", "speech is empty"),
-        (b"no sound at all\n" * 10, "speech is not a sound file"),
-        (b"OggS" + bytes(100), "speech is Ogg, which avatar does not read: convert it to WAV, FLAC or MP3"),
-        (b"\0\0\0\x20ftypM4A " + bytes(100), "speech is MP4 or M4A"),
-        (b"FORM\0\0\0\0AIFF" + bytes(100), "speech is AIFF"),
-        (bytes(5000), "speech is not a sound file"),
-        (b"RIFF\x24\0\0\0WAVE", "speech cannot be decoded"),
-        (b"fLaC" + bytes(100), "speech cannot be decoded"),
-        (b"\xff\xfb\x90\x64" + b"not mp3 any more " * 100, "speech (cannot be decoded|holds no sound)"),
-        (b"\xff\xf1\x50\x80" + bytes(100), "speech is not a sound file"),  # AAC in ADTS
+        (b"no sound at all\n" * 10, "speech is not a recording"),
+        (b"OggS" + bytes(100), "speech cannot be decoded"),
+        (b"\0\0\0\x20ftypM4A " + bytes(100), r"speech cannot be decoded \(moov atom not found"),
+        (b"FORM\0\0\0\0AIFF" + bytes(100), "speech is not a recording"),
+        (bytes(5000), "speech is not a recording"),
+        (b"RIFF\x24\0\0\0WAVE", "speech is not a recording"),
+        (b"fLaC" + bytes(100), "speech is not a recording"),
+        (b"\xff\xfb\x90\x64" + b"not mp3 any more " * 100, "speech (cannot be decoded|has no sound)"),
+        (b"\xff\xf1\x50\x80" + bytes(100), "speech is not a recording"),  # a piece of AAC
+        (b"#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nspeech.wav\n", "speech is not a recording"),
+        (b"ffconcat version 1.0\nfile speech.wav\n", "speech is not a recording"),
+        (b"v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nm=audio 5004 RTP/AVP 0\n", "speech is not a recording"),
+        (bytes(range(256)) * 100, "speech is not a recording"),
     ],
 )
 def test_what_cannot_be_used_is_named_in_one_sentence(tmp_path, data, message):
@@ -120,6 +135,101 @@ def test_what_cannot_be_used_is_named_in_one_sentence(tmp_path, data, message):
     assert "\n" not in error.value.message
 
 
+def test_text_and_noise_named_like_a_recording_are_no_recording(tmp_path):
+    for name in ("speech.mp3", "speech.aac", "speech.raw", "speech.gsm", "speech.m3u8"):
+        for data in (b"To be, or not to be. " * 500, np.random.default_rng(1).bytes(20000)):
+            (tmp_path / name).write_bytes(data)
+            with pytest.raises(InputError, match=r"is not a recording|cannot be decoded"):
+                probe_speech(tmp_path / name)
+
+
+def test_a_picture_is_no_recording_and_a_silent_film_has_no_sound(tmp_path):
+    from PIL import Image
+
+    for suffix in ("png", "jpg", "gif", "bmp", "webp"):
+        Image.new("RGB", (64, 64), "red").save(tmp_path / f"picture.{suffix}")
+        with pytest.raises(InputError, match="is not a recording"):
+            probe_speech(tmp_path / f"picture.{suffix}")
+    for suffix in ("mp4", "mkv", "avi"):
+        film = convert(tmp_path / "picture.png", tmp_path / f"film.{suffix}", "-frames:v", "5")
+        with pytest.raises(InputError, match=rf"film\.{suffix} has no sound: give .* a video with sound"):
+            probe_speech(film)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "codec"),
+    [
+        ("speech.m4a", [], "aac"),
+        ("alac.m4a", ["-c:a", "alac"], "alac"),
+        ("speech.ogg", ["-c:a", "libvorbis"], "vorbis"),
+        ("speech.opus", [], "opus"),
+        ("speech.webm", ["-c:a", "libopus"], "opus"),
+        ("speech.mka", ["-c:a", "flac"], "flac"),
+        ("speech.aiff", [], "pcm_s16be"),
+        ("speech.au", ["-c:a", "pcm_mulaw"], "pcm_mulaw"),
+        ("alaw.wav", ["-c:a", "pcm_alaw"], "pcm_alaw"),
+        ("float.wav", ["-c:a", "pcm_f64le"], "pcm_f64le"),
+        ("24.wav", ["-c:a", "pcm_s24le"], "pcm_s24le"),
+        ("adpcm.wav", ["-c:a", "adpcm_ms"], "adpcm_ms"),
+        ("speech.amr", ["-c:a", "libopencore_amrnb", "-ar", "8000"], "amr_nb"),
+        ("speech.wma", [], "wmav2"),
+        ("speech.aac", [], "aac"),
+        ("speech.ac3", [], "ac3"),
+        ("speech.caf", [], "pcm_s16be"),
+        ("speech.w64", [], "pcm_s16le"),
+        ("speech.wv", [], "wavpack"),
+        ("speech.tta", [], "tta"),
+        ("speech.mp2", ["-ar", "44100"], "mp2"),
+        ("speech.ts", ["-c:a", "aac"], "aac"),
+        ("speech.flv", ["-ar", "44100"], "mp3"),
+        ("speech.mov", ["-c:a", "pcm_s16le"], "pcm_s16le"),
+    ],
+)
+def test_anything_that_ffmpeg_decodes_is_speech(speech, tmp_path, name, options, codec):
+    source = speech(2.0)
+    decoder = SpeechDecoder(convert(source, tmp_path / name, *options))
+    samples = np.concatenate(list(decoder.blocks()))[:, 0]
+    decoder.close()
+    assert decoder.info.codec == codec
+    assert decoder.warnings == []
+    assert len(samples) / decoder.info.rate == pytest.approx(2.0, abs=0.06)
+    own = decode(source)[0][:, 0]
+    assert np.sqrt(np.mean(samples**2)) == pytest.approx(np.sqrt(np.mean(own**2)), rel=0.2)
+
+
+def test_dsd_is_speech(tmp_path):
+    bits = np.random.default_rng(0).bytes(4096 * 40)
+    fmt = struct.pack("<IIIIIIQII", 1, 0, 1, 1, 2822400, 1, len(bits) * 8, 4096, 0)
+    chunks = b"fmt " + struct.pack("<Q", 12 + len(fmt)) + fmt
+    chunks += b"data" + struct.pack("<Q", 12 + len(bits)) + bits
+    header = b"DSD " + struct.pack("<QQQ", 28, 28 + len(chunks), 0)
+    (tmp_path / "speech.dsf").write_bytes(header + chunks)
+    samples, _ = decode(tmp_path / "speech.dsf")
+    assert len(samples) == len(bits)  # a byte is eight samples of one bit, and one sample of 352.8 kHz
+
+
+def test_the_first_sound_of_a_film_is_speech_however_long_its_pictures_are(speech, write_wav, tmp_path):
+    source = speech(2.0)
+    other = write_wav("other.wav", 8000 * 2, 8000)
+    pictures = ["-f", "lavfi", "-t", "5", "-i", "testsrc=s=64x64"]
+    options = [*pictures, "-i", str(other), "-map", "1:v", "-map", "0:a", "-map", "2:a", "-c:a", "flac"]
+    film = convert(source, tmp_path / "film.mkv", *options)
+    samples, warnings = decode(film)
+    assert np.array_equal(samples, decode(source)[0])
+    assert warnings == []
+
+
+def test_a_book_of_many_chapters_tells_its_length(speech, tmp_path):
+    marks = "".join(
+        f"[CHAPTER]\nTIMEBASE=1/1000\nSTART={at * 10}\nEND={at * 10 + 10}\ntitle=Chapter {at}\n"
+        for at in range(200)
+    )
+    (tmp_path / "chapters.txt").write_text(f";FFMETADATA1\n{marks}")
+    options = ["-i", str(tmp_path / "chapters.txt"), "-map_metadata", "1"]
+    info = probe_speech(convert(speech(2.0), tmp_path / "book.m4b", *options))
+    assert (info.codec, info.seconds) == ("aac", pytest.approx(2.0, abs=0.1))
+
+
 def test_a_missing_file_and_a_folder_are_named(tmp_path):
     with pytest.raises(InputError, match=r"absent\.wav cannot be read \(No such file"):
         probe_speech(tmp_path / "absent.wav")
@@ -128,20 +238,63 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path):
 
 
 def test_a_header_without_samples_is_no_speech(write_wav):
-    with pytest.raises(InputError, match="holds no sound"):
+    with pytest.raises(InputError, match="has no sound"):
         probe_speech(write_wav("speech.wav", 0))
 
 
-@pytest.mark.parametrize("suffix", ["wav", "flac", "mp3"])
-def test_a_cut_recording_is_used_as_far_as_it_goes_with_a_warning(write_wav, tmp_path, suffix):
-    source = write_wav("source.wav", 22050 * 4)
-    whole = source if suffix == "wav" else convert(source, tmp_path / f"whole.{suffix}")
-    cut = tmp_path / f"cut.{suffix}"
+CUTTABLE = {
+    "speech.wav": [],
+    "speech.flac": [],
+    "speech.mp3": [],
+    "speech.ogg": ["-c:a", "libvorbis"],
+    "speech.opus": [],
+    "speech.m4a": ["-movflags", "+faststart"],
+    "speech.mka": ["-c:a", "flac"],
+    "speech.aiff": [],
+    "speech.wv": [],
+}
+
+
+@pytest.mark.parametrize("name", CUTTABLE)
+def test_a_cut_recording_is_used_as_far_as_it_goes_with_a_warning(speech, tmp_path, name):
+    source = speech(6.0)
+    whole = convert(source, tmp_path / name, *CUTTABLE[name])
+    assert decode(whole)[1] == []
+    cut = tmp_path / f"cut.{name}"
     cut.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2 + 1])
     samples, warnings = decode(cut)
-    assert len(samples) == pytest.approx(44100, rel=0.15)
+    rate = probe_speech(cut).rate
+    assert 1.5 < len(samples) / rate < 4.5
     assert len(warnings) == 1
-    assert "cut." in warnings[0]
+    assert f"cut.{name} is damaged" in warnings[0]
+    assert f"the {len(samples) / rate:.2f} s that can be decoded are used" in warnings[0]
+
+
+def found(part: np.ndarray, samples: np.ndarray) -> bool:
+    """Whether `part` is somewhere in `samples`."""
+    alike = np.correlate(samples, part, "valid")
+    power = np.convolve(samples**2, np.ones(len(part)), "valid") * np.sum(part**2)
+    return bool((alike / np.sqrt(power + 1e-9)).max() > 0.99)
+
+
+def test_an_mp4_cut_before_its_index_is_refused(speech, tmp_path):
+    whole = convert(speech(4.0), tmp_path / "speech.m4a").read_bytes()
+    (tmp_path / "cut.m4a").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"cut\.m4a cannot be decoded \(moov atom not found\)"):
+        probe_speech(tmp_path / "cut.m4a")
+
+
+@pytest.mark.parametrize("name", ["speech.flac", "speech.mp3", "speech.ogg", "speech.m4a"])
+def test_decoding_goes_on_after_damage(speech, tmp_path, name):
+    whole = convert(speech(6.0), tmp_path / name, *CUTTABLE[name]).read_bytes()
+    middle = len(whole) // 2
+    noise = np.random.default_rng(2).bytes(800)
+    (tmp_path / "damaged").write_bytes(whole[:middle] + noise + whole[middle + 800 :])
+    samples, warnings = decode(tmp_path / "damaged")
+    own, _ = decode(tmp_path / name)
+    assert 0.7 * len(own) < len(samples) <= len(own)
+    assert found(own[-9000:-7000, 0], samples[:, 0])
+    assert len(warnings) == 1
     assert "is damaged" in warnings[0]
 
 
@@ -205,13 +358,9 @@ def running(pid: int) -> bool:
 
 
 REFUSED = {
-    "a_in_video.mp4": "MP4",
-    "a_vorbis.ogg": "Ogg",
-    "e_empty.wav": "empty",
-    "e_text.mp3": "not a sound file",
-    "s10_librispeech_116.m4a": "M4A",
-    "s43_music_galway.m4a": "M4A",
-    "s48_missing_header.wav": "not a sound file",
+    "e_empty.wav": "is empty",
+    "e_text.mp3": "is not a recording",
+    "s48_missing_header.wav": "is not a recording",
 }
 FACTS = {  # rate, channels, seconds
     "a_1sample.wav": (22050, 1, 1 / 22050),
@@ -220,11 +369,15 @@ FACTS = {  # rate, channels, seconds
     "a_48k_float32.wav": (48000, 1, 9.66),
     "a_51.wav": (48000, 6, 9.66),
     "a_8k_mono.wav": (8000, 1, 9.66),
+    "a_in_video.mp4": (22050, 1, 9.66),
     "a_short_0.2s.wav": (22050, 1, 0.2),
+    "a_vorbis.ogg": (22050, 1, 9.66),
     "e_truncated.wav": (22050, 1, 0.45),
     "s01_jfk_inaugural_44k_stereo.flac": (44100, 2, 11.0),
     "s03_jfk.mp3": (16000, 1, 11.0),
+    "s10_librispeech_116.m4a": (16000, 1, 8.63),
     "s18_ms_mulaw.wav": (16000, 1, 2.03),
+    "s43_music_galway.m4a": (44100, 1, 15.83),
     "s47_silence_60s.mp3": (48000, 1, 60.0),
 }
 

@@ -22,7 +22,7 @@ JOB = """{"reference": "/me.png", "speech": "/talk.wav", "output": "/costs $5 an
 "generation": {"model": "portrait", "prompt": [], "seed": 0, "steps": 6, "chunk_frames": 48,
 "interpolated_frames": 10, "border_frames": 6, "mode": "streaming"},
 "encoding": {"preset": "veryfast", "crf": 20, "audio_bitrate_kbps": 160},
-"compute": {"ranks": 1, "threads": 2}, "frame_hashes": null}"""
+"compute": {"ranks": 1, "threads": 2}, "frame_hashes": null, "spool": null}"""
 
 
 @pytest.fixture
