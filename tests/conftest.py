@@ -1,4 +1,4 @@
-"""Recordings for all tests."""
+"""What all tests share: recordings, and how examples are chosen."""
 
 import wave
 from collections.abc import Callable
@@ -6,8 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from avatar_cli.assets import asset_path
+
+# The same examples in every run, so that a failure is always a change's fault.
+settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture

@@ -25,8 +25,11 @@ def parse_fps(text: str) -> Fraction:
     Decimal spellings of the NTSC rates become the exact ratios. Raises ValueError for anything that is
     not a positive number.
     """
-    value = Fraction(text)
+    try:
+        value = Fraction(text)
+    except ZeroDivisionError:
+        raise ValueError(f"a frame rate must be a number, not {text}") from None
     if value <= 0:
         raise ValueError(f"a frame rate must be positive, not {text}")
-    nearest_ntsc = Fraction(round(value * 1001 / 1000) * 1000, 1001)
+    nearest_ntsc = Fraction(max(1, round(value * 1001 / 1000)) * 1000, 1001)
     return nearest_ntsc if value.denominator != 1 and abs(value - nearest_ntsc) < Fraction(1, 200) else value

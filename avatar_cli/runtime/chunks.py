@@ -106,6 +106,8 @@ class ChunkPlan:
                 f"the first chunk ({self.first_chunk_frames} frames) must be at least as long as the border "
                 f"({self.border_frames} frames)"
             )
+        if self.interpolated_frames and not self.border_frames:
+            raise ValueError("I chunks need a border, because it is what they join N chunks by")
         overlap = self.interpolated_frames + self.border_frames
         if self.layout is Layout.ADJACENT and self.interpolated_frames and overlap > self.chunk_frames:
             raise ValueError(

@@ -1,4 +1,6 @@
+import math
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -8,7 +10,8 @@ from avatar_cli.protocol.timing import frame_edge, frames_for, parse_fps
 
 NTSC = Fraction(30000, 1001)
 RATES = st.sampled_from([8000, 11025, 16000, 22050, 37800, 44100, 48000, 96000])
-FPS = st.sampled_from([Fraction(24), Fraction(25), Fraction(30), NTSC, Fraction(24000, 1001), Fraction(60)])
+USUAL_FPS = [*map(Fraction, (24, 25, 30, 50, 60)), NTSC, Fraction(24000, 1001)]
+FPS = st.sampled_from(USUAL_FPS) | st.fractions(min_value=1, max_value=240, max_denominator=1001)
 
 
 def test_frame_edges_are_exact_far_from_zero():
@@ -42,6 +45,47 @@ def test_frame_edges_lie_within_half_a_sample_of_the_true_time(frame, rate, fps)
     assert abs(frame_edge(frame, rate, fps) - Fraction(frame * rate) / fps) <= Fraction(1, 2)
 
 
+@given(start=st.integers(0, 10**6), count=st.integers(1, 50), rate=RATES, fps=FPS)
+def test_the_samples_of_frames_add_up_without_gap_or_drift(start, count, rate, fps):
+    edges = [frame_edge(frame, rate, fps) for frame in range(start, start + count + 1)]
+    lengths = [stop - begin for begin, stop in pairwise(edges)]
+    assert sum(lengths) == edges[-1] - edges[0]
+    assert min(lengths) >= 0
+    assert max(lengths) - min(lengths) <= 1
+
+
+@given(frames=st.integers(1, 10**6), rate=RATES, fps=FPS)
+def test_exactly_so_many_frames_of_sound_make_so_many_frames_and_one_sample_more_makes_one_more(
+    frames, rate, fps
+):
+    samples = frames * rate / fps
+    assert frames_for(math.floor(samples), rate, fps) == frames
+    assert frames_for(math.floor(samples) + 1, rate, fps) == frames + 1
+    if samples.denominator == 1:
+        assert frames_for(int(samples) - 1, rate, fps) == frames
+
+
+@given(samples=st.integers(0, 10**9), more=st.integers(0, 10**5), rate=RATES, fps=FPS)
+def test_more_sound_never_makes_fewer_frames(samples, more, rate, fps):
+    assert frames_for(samples, rate, fps) <= frames_for(samples + more, rate, fps)
+
+
+@given(fps=st.fractions(min_value=Fraction(1, 10**6), max_value=1000, max_denominator=10**6))
+def test_any_positive_ratio_is_a_frame_rate_near_what_was_written(fps):
+    read = parse_fps(str(fps))
+    assert read > 0
+    assert abs(read - fps) <= Fraction(1, 200)
+
+
+@given(fps=st.integers(10, 240))
+def test_whole_rates_stay_and_decimals_of_ntsc_rates_become_exact(fps):
+    ntsc = Fraction(fps * 1000, 1001)
+    assert parse_fps(str(fps)) == fps
+    assert parse_fps(str(ntsc)) == ntsc
+    for digits in (2, 3, 4):
+        assert parse_fps(f"{float(ntsc):.{digits}f}") == ntsc
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -57,7 +101,7 @@ def test_frame_rates_as_ffmpeg_users_write_them(text, expected):
     assert parse_fps(text) == expected
 
 
-@pytest.mark.parametrize("text", ["0", "-25", "fast", "", "nan"])
+@pytest.mark.parametrize("text", ["0", "-25", "fast", "", "nan", "25/0"])
 def test_what_is_no_frame_rate_is_refused(text):
     with pytest.raises(ValueError):
         parse_fps(text)

@@ -100,7 +100,10 @@ def _cropped(width: int, height: int, face: NDArray, size: tuple[int, int]) -> _
     # What the picture does not show of the head is not asked for.
     visible_top, visible_bottom = max(head_top, 0.0), min(head_bottom, float(height))
     needed = max(visible_bottom - visible_top, min(head_width, width) / aspect)
-    if largest < needed <= largest * CUT_HAIR:
+    # Nothing of the face itself is cut, also where the picture ends at the hairline or the cheeks.
+    face_across = min(high[0], float(width)) - max(low[0], 0.0)
+    face_needs = max(visible_bottom - max(low[1], 0.0), face_across / aspect)
+    if largest < needed <= largest * CUT_HAIR and face_needs <= largest:
         needed = largest
     down = max(down, needed)
     across = down * aspect
