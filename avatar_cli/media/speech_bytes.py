@@ -70,8 +70,10 @@ class SpeechBytes:
         return lacks_its_end(self.read, os.fstat(self._file).st_size)
 
     def close(self) -> None:
-        """Let the recording go. The feeder ends with the child's next read."""
-        os.close(self._file)
+        """Let the recording go; harmless when that was done. The feeder ends with the child's next read."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
 
     def _feed(self, reader: SpoolReader) -> None:
         offset = 0
