@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 import ffmpeg
 
@@ -35,14 +36,16 @@ class SoundFormat:
     channels: int
 
 
+class Pipes(NamedTuple):
+    """File descriptors that the child inherits: frames and sound come in, a line a frame goes out."""
+
+    video: int
+    sound: int
+    taken: int
+
+
 def mp4_command(
-    output: Path,
-    video: VideoFormat,
-    sound: SoundFormat,
-    encoding: Encoding,
-    *,
-    video_pipe: int,
-    sound_pipe: int,
+    output: Path, video: VideoFormat, sound: SoundFormat, encoding: Encoding, pipes: Pipes
 ) -> list[str]:
     """Program and arguments.
 
@@ -52,15 +55,15 @@ def mp4_command(
 
     Args:
         output: File to write; an existing one is overwritten.
-        video: What comes in on `video_pipe`.
-        sound: What comes in on `sound_pipe`, after `sound_layout.with_positions`.
+        video: What comes in on `pipes.video`.
+        sound: What comes in on `pipes.sound`, after `sound_layout.with_positions`.
         encoding: Options of the encoders.
-        video_pipe: File descriptor that the child inherits.
-        sound_pipe: The same.
+        pipes: What the child inherits; on `pipes.taken` it writes a line for each frame as it
+            reaches the encoder.
     """
     at_once = {"probesize": 32, "analyzeduration": 0}
     frames = ffmpeg.input(
-        f"pipe:{video_pipe}",
+        f"pipe:{pipes.video}",
         format="rawvideo",
         pix_fmt="rgb24",
         video_size=(video.width, video.height),
@@ -72,7 +75,7 @@ def mp4_command(
         "setparams", colorspace="bt709", color_primaries="bt709", color_trc="bt709", range="tv"
     )
     samples = ffmpeg.input(
-        f"pipe:{sound_pipe}", format="f32le", ar=sound.rate, ch_layout=layout_in(sound.channels), **at_once
+        f"pipe:{pipes.sound}", format="f32le", ar=sound.rate, ch_layout=layout_in(sound.channels), **at_once
     ).audio
     samples = samples.filter("aformat", channel_layouts=layout_out(sound.channels))
     keyframe_distance = round(KEYFRAME_SECONDS * video.fps)
@@ -86,6 +89,8 @@ def mp4_command(
         "sc_threshold": 0,
         "flags:v": "+cgop",
         "fps_mode": "passthrough",
+        "stats_enc_pre:v": f"pipe:{pipes.taken}",
+        "stats_enc_pre_fmt:v": "{fidx}",
         "c:a": "aac",
         "b:a": f"{encoding.audio_bitrate_kbps}k",
         "ar": aac_rate(sound.rate),

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from avatar_cli.media.encoder_gate import EncoderGate
 from avatar_cli.media.ffmpeg import ChildProcess
 from avatar_cli.media.fragment_watch import FragmentWatch
-from avatar_cli.media.mp4_command import SoundFormat, VideoFormat, mp4_command
+from avatar_cli.media.mp4_command import Pipes, SoundFormat, VideoFormat, mp4_command
 from avatar_cli.media.output_path import check_output, partial_path
 from avatar_cli.media.partial_file import PartialFile
 from avatar_cli.media.pipe_writer import PipeWriter
@@ -29,6 +30,7 @@ __all__ = ["Mp4Writer", "SoundFormat", "VideoFormat", "check_output", "partial_p
 _SOUND_AHEAD = Fraction(1, 5)  # seconds
 _FRAMES_BEFORE_SOUND = 5
 
+_FRAMES_ON_THEIR_WAY = 4  # from us to the encoder: as many as there are threads that hand them on
 _QUEUED = 2
 _LAST_WORDS_SECONDS = 5.0  # for a child that closed a pipe to end
 _ABANDON_SECONDS = 10.0
@@ -71,21 +73,21 @@ class Mp4Writer:
         self._error_lock = threading.RLock()
         video_read, video_write = os.pipe()
         sound_read, sound_write = os.pipe()
+        taken_read, taken_write = os.pipe()
+        theirs = Pipes(video_read, sound_read, taken_write)
         try:
             self._child = ChildProcess(
-                mp4_command(
-                    self._partial, video, sound, encoding, video_pipe=video_read, sound_pipe=sound_read
-                ),
-                pass_fds=(video_read, sound_read),
+                mp4_command(self._partial, video, sound, encoding, theirs), pass_fds=theirs
             )
         except BaseException:
-            os.close(video_write)
-            os.close(sound_write)
+            for ours in (video_write, sound_write, taken_read):
+                os.close(ours)
             self._claim.release()
             raise
         finally:
-            os.close(video_read)
-            os.close(sound_read)
+            for their in theirs:
+                os.close(their)
+        self._gate = EncoderGate(taken_read, _FRAMES_ON_THEIR_WAY)
         self._frames = PipeWriter(video_write, "frames-to-ffmpeg", _QUEUED)
         self.sound_lead = max(0, math.ceil(_SOUND_AHEAD * video.fps) - _FRAMES_BEFORE_SOUND)
         self._sound = PipeWriter(sound_write, "sound-to-ffmpeg", _QUEUED + self.sound_lead)
@@ -97,11 +99,13 @@ class Mp4Writer:
         return self._child.pid
 
     def write_frame(self, rgb: npt.NDArray[np.uint8]) -> None:
-        """Queue one frame [height, width, 3], which must not change afterwards; blocks while two are waiting.
+        """Queue one frame [height, width, 3], which must not change afterwards.
 
+        Blocks while four are on their way to the encoder, in our queue and in ffmpeg's together.
         ffmpeg takes frames only as far as it has their sound: write the sound of this frame and of the next
         `sound_lead` ones first, or where there are no more, `end_sound`.
         """
+        self._gate.enter()
         self._put(self._frames, np.ascontiguousarray(rgb))
 
     def write_sound(self, pcm: npt.NDArray[np.float32]) -> None:
@@ -149,6 +153,7 @@ class Mp4Writer:
             )
         self._frames.end()
         self._sound.end()
+        self._gate.open()
         try:
             self._child.wait(_ABANDON_SECONDS)
         except subprocess.TimeoutExpired:
@@ -165,6 +170,7 @@ class Mp4Writer:
     def _join(self) -> None:
         self._frames.join()
         self._sound.join()
+        self._gate.join()
 
     def _failure(self) -> AvatarError:
         """Why ffmpeg no longer reads, having waited for its last words."""
