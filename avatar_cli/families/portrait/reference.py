@@ -8,17 +8,20 @@ from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.canvas import Canvas, compose
-from avatar_cli.families.portrait.geometry import Pose, euler_angles, personal_pose
+from avatar_cli.families.portrait.compositing import plain_colours
+from avatar_cli.families.portrait.face_mesh import Face
+from avatar_cli.families.portrait.geometry import Pose, personal_pose
 from avatar_cli.families.portrait.landmarks import BLENDSHAPES, FACE_OVAL
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH
 from avatar_cli.families.portrait.measures import measure_mouth
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
 from avatar_cli.families.portrait.person_mask import PersonMasker, person_of_cutout
+from avatar_cli.families.portrait.speaker import Speaker, find_speaker, seen_pixels
+from avatar_cli.families.portrait.suitability import check_suitable, face_warnings
 from avatar_cli.families.portrait.tokens import reference_tokens
-from avatar_cli.families.portrait.tracker import Face, FaceTracker
+from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.media.background import DEFAULT_BACKGROUND
 from avatar_cli.media.image_in import Photo
-from avatar_cli.protocol.errors import InputError
 from avatar_cli.protocol.job import Picture
 
 Floats = NDArray[np.float32]
@@ -30,11 +33,6 @@ GAP_OF_PARTED_LIPS = 0.10
 UPPER_LIP_SHARE = 0.3
 # What a full smile adds to the mouth and speaking takes back, e: half of it, the rest is the person's look.
 SMILE = {"width": 0.05, "corner_y": -0.015}
-TURNED_HEAD_DEGREES = 25
-WIDE_OPEN_GAP = 0.3
-CLOSED_EYES_SCORE = 0.6
-SMALL_EYE_DISTANCE = 40.0
-CUT_SHARE = 0.05
 
 
 @dataclass(frozen=True)
@@ -86,34 +84,34 @@ def encode_reference(
         masker: Finds the person.
 
     Raises:
-        InputError: The picture shows no face.
+        InputError: The photo shows no face, or one that is too small or cut too much.
+        UsageError: It shows fewer faces than `picture.face`.
     """
-    faces = tracker.faces(photo.pixels)
-    if not faces:
-        raise InputError(
-            f"No face was found in {photo.path}: use a picture that shows one face from the front, well lit."
-        )
-    face = faces[0]
+    seen = seen_pixels(photo)
+    speaker = find_speaker(photo.path, seen, picture.face, tracker)
+    face = speaker.face
+    check_suitable(photo.path, seen, face)
     canvas = compose(photo, face.landmarks, scene, picture.fit)
     landmarks = _moved(face.landmarks, canvas.transform)
     shape = load_motion_basis().shape
     pose, canonical = personal_pose(landmarks, shape)
     rest = resting_latents(canonical, _smile(face))
-    person = None if canvas.cutout is None else person_of_cutout(canvas.cutout, canvas.picture)
-    if person is None:
-        person = masker.mask(canvas.image)
     return PortraitReference(
         image=canvas.image,
         cutout=canvas.cutout,
         picture=canvas.picture,
         landmarks=landmarks,
         blendshapes=face.blendshapes,
-        person=np.maximum(person, _face_mask(landmarks, picture.width, picture.height)),
+        person=np.maximum(_person(canvas, masker), _face_mask(landmarks, picture.width, picture.height)),
         pose=pose,
         canonical=canonical.astype(np.float32),
         tokens=reference_tokens(canvas.image, landmarks, shape),
         rest=rest,
-        warnings=(*_warnings(photo.pixels, faces, shape, rest), *_scene_warnings(canvas, picture)),
+        warnings=(
+            *_choice_warnings(speaker, picture),
+            *face_warnings(seen, face),
+            *_scene_warnings(canvas, picture),
+        ),
     )
 
 
@@ -135,14 +133,12 @@ def resting_latents(canonical: NDArray, smile: float) -> Floats:
     return rest
 
 
-def _expression(face: Face) -> dict[str, float]:
-    """Score of every blendshape by its name, 0..1."""
-    return dict(zip(BLENDSHAPES, face.blendshapes.tolist(), strict=True))
-
-
 def _smile(face: Face) -> float:
-    scores = _expression(face)
-    return (scores["mouthSmileLeft"] + scores["mouthSmileRight"]) / 2
+    """Mean expression score of both halves of a smile, 0..1."""
+    left, right = (
+        float(face.blendshapes[BLENDSHAPES.index(f"mouthSmile{side}")]) for side in ("Left", "Right")
+    )
+    return (left + right) / 2
 
 
 def _moved(landmarks: Floats, transform: NDArray) -> Floats:
@@ -152,11 +148,29 @@ def _moved(landmarks: Floats, transform: NDArray) -> Floats:
     return np.concatenate([flat, depth], axis=1).astype(np.float32)
 
 
+def _person(canvas: Canvas, masker: PersonMasker) -> Floats:
+    """Where the person is on the canvas, 0..1, float32 [height, width]."""
+    if canvas.cutout is None:
+        return masker.mask(canvas.image)
+    person = person_of_cutout(canvas.cutout, canvas.picture)
+    # A scene that shines through would mislead the network.
+    return masker.mask(plain_colours(canvas.cutout)) if person is None else person
+
+
 def _face_mask(landmarks: Floats, width: int, height: int) -> Floats:
     """1 within the face's outline, float32 [height, width]: segmentation misses some dark or drawn heads."""
     mask = np.zeros((height, width), np.uint8)
     cv2.fillPoly(mask, [landmarks[list(FACE_OVAL), :2].round().astype(np.int32)], (1,))
     return mask.astype(np.float32)
+
+
+def _choice_warnings(speaker: Speaker, picture: Picture) -> list[str]:
+    if speaker.faces == 1 or picture.face is not None:
+        return []
+    return [
+        f"The picture shows {speaker.faces} faces and the largest speaks: choose another with "
+        f"--face 1 to {speaker.faces}, counted from the left."
+    ]
 
 
 def _scene_warnings(canvas: Canvas, picture: Picture) -> list[str]:
@@ -166,34 +180,3 @@ def _scene_warnings(canvas: Canvas, picture: Picture) -> list[str]:
         "The background is not seen: the picture of the person is opaque and fills the video, "
         "use one with a transparent background."
     ]
-
-
-def _warnings(image: NDArray[np.uint8], faces: list[Face], shape: NDArray, rest: Floats) -> list[str]:
-    face = faces[0]
-    pose, _ = personal_pose(face.landmarks, shape)
-    yaw, pitch, _ = np.degrees(euler_angles(pose.rotation))
-    turn = max(abs(yaw), abs(pitch))
-    scores = _expression(face)
-    height, width = image.shape[:2]
-    flat = face.landmarks[:, :2]
-    outside = float(((flat < 0) | (flat > (width - 1, height - 1))).any(axis=1).mean())
-    sentences = []
-    if len(faces) > 1:
-        sentences.append(f"The picture shows {len(faces)} faces: the largest one speaks.")
-    if turn > TURNED_HEAD_DEGREES:
-        sentences.append(
-            f"The head is turned by {turn:.0f} degrees: expect distortion on its far side, "
-            "a frontal picture looks better."
-        )
-    if outside > CUT_SHARE:
-        sentences.append("The edge of the picture cuts the face: expect distortion there.")
-    if rest[CHANNELS.index("gap")] > WIDE_OPEN_GAP:
-        sentences.append("The mouth is wide open: it will not close well, a closed mouth looks better.")
-    if min(scores["eyeBlinkLeft"], scores["eyeBlinkRight"]) > CLOSED_EYES_SCORE:
-        sentences.append("The eyes are closed in the picture: they will stay closed.")
-    if pose.scale < SMALL_EYE_DISTANCE:
-        sentences.append(
-            f"The face is small, {pose.scale:.0f} pixels between the eyes' outer corners: "
-            "the video will be blurred."
-        )
-    return sentences

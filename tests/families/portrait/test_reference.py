@@ -1,6 +1,7 @@
 from fractions import Fraction
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
@@ -17,10 +18,10 @@ from avatar_cli.protocol.errors import InputError
 from avatar_cli.protocol.job import Fit, Picture
 
 
-def encode(pixels, width, height, networks, *, fit=Fit.CROP, face=None):
+def encode(pixels, width, height, networks, *, fit=Fit.CROP, face=None, opacity=None):
     picture = Picture(width, height, Fraction(25), fit, "black", face)
     return encode_reference(
-        Photo(Path("me.png"), pixels, None), np.zeros((height, width, 3), np.uint8), picture, *networks
+        Photo(Path("me.png"), pixels, opacity), np.zeros((height, width, 3), np.uint8), picture, *networks
     )
 
 
@@ -32,6 +33,15 @@ def networks():
 @pytest.fixture(scope="module")
 def picture():
     return load_photo(asset_path("demo/reference.png")).pixels
+
+
+@pytest.fixture(scope="module")
+def two_faces(picture):
+    """The portrait, and to its right a smaller one."""
+    scene = np.zeros((512, 800, 3), np.uint8)
+    scene[:, :512] = picture
+    scene[100:388, 512:] = cv2.resize(picture[:360, 40:400], (288, 288), interpolation=cv2.INTER_AREA)
+    return scene
 
 
 @pytest.fixture(scope="module")
@@ -116,21 +126,44 @@ def test_a_good_picture_gives_no_warning(encoded):
 
 
 def test_no_face_is_an_error(networks):
-    with pytest.raises(InputError, match="No face"):
+    with pytest.raises(InputError, match=r"No face was found in me\.png"):
         encode(np.full((300, 300, 3), 90, np.uint8), 640, 360, networks)
 
 
-def test_of_several_faces_the_largest_speaks_and_the_user_is_told(picture, networks):
-    scene = np.zeros((512, 800, 3), np.uint8)
-    scene[:, :512] = picture
-    scene[100:388, 512:] = picture[:288, 100:388]
-    encoded = encode(scene, 800, 512, networks, fit=Fit.PAD)
-    assert any("2 faces" in warning for warning in encoded.warnings)
+def test_of_several_faces_the_largest_speaks_and_the_user_is_told_how_to_choose(two_faces, networks):
+    encoded = encode(two_faces, 800, 512, networks, fit=Fit.PAD)
+    assert encoded.landmarks[1, 0] < 512
+    (warning,) = encoded.warnings
+    assert "2 faces" in warning
+    assert "--face 1 to 2, counted from the left" in warning
+
+
+def test_a_chosen_face_speaks_without_a_remark(two_faces, networks):
+    encoded = encode(two_faces, 800, 512, networks, fit=Fit.PAD, face=2)
+    assert encoded.landmarks[1, 0] > 512
+    assert encoded.warnings == ()
 
 
 def test_a_face_cut_by_the_edge_is_told(picture, networks):
-    encoded = encode(np.ascontiguousarray(picture[:, 215:]), 640, 360, networks)
-    assert any("edge" in warning for warning in encoded.warnings)
+    encoded = encode(np.ascontiguousarray(picture[:, 188:]), 640, 360, networks)
+    (warning,) = encoded.warnings
+    assert "edge" in warning
+
+
+def test_half_a_face_is_an_error(picture, networks):
+    with pytest.raises(InputError, match=r"% of the face lies outside me\.png"):
+        encode(np.ascontiguousarray(picture[:, 215:]), 640, 360, networks)
+
+
+def test_what_lies_under_a_transparent_background_changes_nothing_of_the_face(picture, networks):
+    opacity = np.zeros(picture.shape[:2], np.uint8)
+    opacity[30:230, 140:310] = 255
+    clean, dirty = picture.copy(), picture.copy()
+    clean[opacity == 0] = 0
+    dirty[opacity == 0] = np.tile(picture, (1, 2, 1))[:, 230:742][opacity == 0]  # another face beside it
+    first, second = (encode(pixels, 640, 360, networks, opacity=opacity) for pixels in (clean, dirty))
+    assert np.array_equal(first.landmarks, second.landmarks)
+    assert first.warnings == second.warnings == ()
 
 
 def test_a_small_face_is_told(picture, networks):
@@ -160,3 +193,15 @@ def test_the_cutout_says_who_is_the_person(picture, networks):
     encoded = on_background(picture, networks, "red", opacity=opacity)
     assert "background is not seen" not in " ".join(encoded.warnings)
     assert np.array_equal(encoded.person, encoded.cutout[..., 3] / np.float32(255))
+
+
+def test_what_shines_through_a_half_transparent_person_does_not_hide_them(picture, networks):
+    stripes = np.zeros((360, 640, 3), np.uint8)
+    stripes[:, (np.arange(640) // 10) % 2 == 0] = (235, 225, 200)
+    photo = Photo(Path("me.png"), picture, np.full(picture.shape[:2], 128, np.uint8))
+    striped = encode_reference(
+        photo, stripes, Picture(640, 360, Fraction(25), Fit.CROP, "stripes.png", None), *networks
+    )
+    on_gray = on_background(picture, networks, "gray", opacity=photo.opacity)
+    assert np.array_equal(striped.person, on_gray.person)
+    assert striped.person.mean() > 0.1

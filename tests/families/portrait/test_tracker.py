@@ -26,10 +26,20 @@ def face(tracker, picture):
     return tracker.track(picture)
 
 
-def distance(landmarks, others):
-    """Root mean square distance in the picture, in shares of the eye distance."""
-    unit = np.linalg.norm(others[33, :2] - others[263, :2])
+def distance(landmarks, others, unit_of=None):
+    """Root mean square distance in the picture, in shares of the eye distance of `unit_of` or the others."""
+    mesh = others if unit_of is None else unit_of
+    unit = np.linalg.norm(mesh[33, :2] - mesh[263, :2])
     return float(np.sqrt(((landmarks[:, :2] - others[:, :2]) ** 2).sum(axis=1).mean()) / unit)
+
+
+def row_of_heads(picture, sides):
+    """Heads of several sizes, each in its own 420 pixels."""
+    scene = np.full((420, 420 * len(sides), 3), 120, np.uint8)
+    for index, side in enumerate(sides):
+        small = cv2.resize(picture[20:276, 95:351], (side, side), interpolation=cv2.INTER_AREA)
+        scene[:side, 420 * index : 420 * index + side] = small
+    return scene
 
 
 def test_a_face_has_its_points_scores_and_presence(face):
@@ -100,6 +110,62 @@ def test_several_faces_come_largest_first(tracker, picture):
     widths = [np.ptp(face.landmarks[:, 0]) for face in faces]
     assert widths[0] > 1.3 * widths[1]
     assert distance(tracker.track(scene).landmarks, faces[0].landmarks) == 0
+
+
+def test_faces_that_only_the_second_look_shows_are_listed_when_every_face_is_asked_for(tracker, picture):
+    scene = row_of_heads(picture, [420, 200, 200])
+    assert len(tracker.faces(scene)) == 1
+    faces = tracker.faces(scene, every=True)
+    assert len(faces) == 3
+    assert np.array_equal(faces[0].landmarks, tracker.track(scene).landmarks)
+    middles = sorted(float(face.landmarks[:, 0].mean()) // 420 for face in faces)
+    assert middles == [0, 1, 2]
+
+
+def test_no_face_is_listed_twice(tracker, picture):
+    for image in (picture, picture[:, :300], row_of_heads(picture, [420, 420, 300])):
+        faces = tracker.faces(np.ascontiguousarray(image), every=True)
+        centres = np.array([face.landmarks[:, :2].mean(axis=0) for face in faces])
+        gaps = np.linalg.norm(centres[:, None] - centres[None], axis=-1) + 1e9 * np.eye(len(faces))
+        assert len(faces) == 1 or gaps.min() > faces[-1].extent
+
+
+@pytest.mark.parametrize("brightness", [0.2, 0.05, 0.02])
+def test_a_face_in_the_dark_is_found(tracker, picture, face, brightness):
+    noise = np.random.default_rng(1).normal(0, 1, picture.shape)
+    dark = (picture * brightness + noise).clip(0, 255).round().astype(np.uint8)
+    assert distance(tracker.track(dark).landmarks, face.landmarks) < 0.05
+
+
+@pytest.mark.parametrize("side", [128, 64, 48])
+def test_a_face_in_a_tiny_picture_is_found(tracker, picture, face, side):
+    tiny = tracker.track(cv2.resize(picture, (side, side), interpolation=cv2.INTER_AREA))
+    assert distance((tiny.landmarks + 0.5) * 512 / side - 0.5, face.landmarks) < 0.1
+
+
+@pytest.mark.parametrize("degrees", [-60, 60])
+def test_a_face_on_its_side_is_found(tracker, picture, face, degrees):
+    turn = cv2.getRotationMatrix2D((256, 256), degrees, 1.0)
+    turned = tracker.track(cv2.warpAffine(picture, turn, (512, 512), borderValue=(120, 120, 120)))
+    expected = face.landmarks[:, :2] @ turn[:, :2].T + turn[:, 2]
+    assert distance(turned.landmarks, expected) < 0.08
+
+
+@pytest.mark.parametrize(("left", "bottom"), [(215, 512), (0, 160)])
+def test_a_face_cut_by_the_edge_keeps_its_points_where_it_is_seen(tracker, picture, face, left, bottom):
+    cut = tracker.track(np.ascontiguousarray(picture[:bottom, left:]))
+    seen = (face.landmarks[:, 0] > left + 5) & (face.landmarks[:, 1] < bottom - 5)
+    assert 0.5 < seen.mean() < 1
+    assert distance(cut.landmarks[seen] + (left, 0, 0), face.landmarks[seen], unit_of=face.landmarks) < 0.1
+
+
+@pytest.mark.parametrize("shape", [(300, 4000), (4000, 300)])
+def test_a_face_in_a_very_long_picture_is_found(tracker, picture, shape):
+    scene = np.full((*shape, 3), 110, np.uint8)
+    scene[20:280, 20:280] = cv2.resize(picture, (260, 260), interpolation=cv2.INTER_AREA)
+    found = tracker.track(scene)
+    assert (found.landmarks[:, :2] > 20).all()
+    assert (found.landmarks[:, :2] < 280).all()
 
 
 @pytest.mark.parametrize("level", [0, 128, 255])

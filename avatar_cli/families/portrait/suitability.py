@@ -1,0 +1,77 @@
+"""What a face cannot do for a talking video, told before it is made: refusals and warnings."""
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.families.portrait.face_mesh import Face
+from avatar_cli.families.portrait.geometry import euler_angles, eye_distance, personal_pose
+from avatar_cli.families.portrait.landmarks import BLENDSHAPES
+from avatar_cli.families.portrait.latents import MOUTH
+from avatar_cli.families.portrait.likeness import has_human_proportions, hides_mouth
+from avatar_cli.families.portrait.measures import measure_mouth
+from avatar_cli.families.portrait.motion_basis import load_motion_basis
+from avatar_cli.protocol.errors import InputError
+
+Image = NDArray[np.uint8]  # [H, W, 3], RGB
+
+LEAST_EYE_DISTANCE = 8.0  # pixels
+SMALL_EYE_DISTANCE = 40.0
+CUT_SHARE, MOST_CUT_SHARE = 0.05, 0.15  # of the landmarks
+TURNED_HEAD_DEGREES = 25
+WIDE_OPEN_GAP = 0.3  # e
+CLOSED_EYES_SCORE = 0.6
+
+
+def check_suitable(path: Path, image: Image, face: Face) -> None:
+    """Raises InputError for a face of uint8 [H, W, 3] that is too small or lies too far outside."""
+    distance = eye_distance(face.landmarks)
+    if distance < LEAST_EYE_DISTANCE:
+        raise InputError(
+            f"The face in {path} is too small, {int(distance)} pixels between the eyes' outer corners: "
+            f"use a larger picture of it, {SMALL_EYE_DISTANCE:.0f} pixels or more."
+        )
+    outside = _share_outside(image, face)
+    if outside > MOST_CUT_SHARE:
+        raise InputError(
+            f"{outside:.0%} of the face lies outside {path}: use a picture that shows the whole face."
+        )
+
+
+def face_warnings(image: Image, face: Face) -> list[str]:
+    """What will not look well with a face of uint8 [H, W, 3], one sentence each."""
+    pose, canonical = personal_pose(face.landmarks, load_motion_basis().shape)
+    yaw, pitch, _ = np.degrees(euler_angles(pose.rotation))
+    turn = max(abs(yaw), abs(pitch))
+    scores = dict(zip(BLENDSHAPES, face.blendshapes.tolist(), strict=True))
+    sentences = []
+    clear = turn <= TURNED_HEAD_DEGREES and pose.scale >= SMALL_EYE_DISTANCE
+    if clear and not has_human_proportions(canonical):
+        sentences.append("This does not look like a photo of a human face: the motion may look wrong.")
+    if turn > TURNED_HEAD_DEGREES:
+        sentences.append(
+            f"The head is turned by {turn:.0f} degrees: expect distortion on its far side, "
+            "a frontal picture looks better."
+        )
+    if _share_outside(image, face) > CUT_SHARE:
+        sentences.append("The edge of the picture cuts the face: expect distortion there.")
+    if hides_mouth(image, face.landmarks):
+        sentences.append("The mouth seems to be hidden: what hides it will move with the lips.")
+    elif measure_mouth(canonical)[MOUTH.index("gap")] > WIDE_OPEN_GAP:
+        sentences.append("The mouth is wide open: it will not close well, a closed mouth looks better.")
+    if min(scores["eyeBlinkLeft"], scores["eyeBlinkRight"]) > CLOSED_EYES_SCORE:
+        sentences.append("The eyes are closed in the picture: they will stay closed.")
+    if pose.scale < SMALL_EYE_DISTANCE:
+        sentences.append(
+            f"The face is small, {pose.scale:.0f} pixels between the eyes' outer corners: "
+            "the video will be blurred."
+        )
+    return sentences
+
+
+def _share_outside(image: Image, face: Face) -> float:
+    """Share of the landmarks that lie outside the picture."""
+    height, width = image.shape[:2]
+    flat = face.landmarks[:, :2]
+    return float(((flat < 0) | (flat > (width - 1, height - 1))).any(axis=1).mean())
