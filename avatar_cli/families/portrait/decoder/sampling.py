@@ -21,6 +21,13 @@ def sample(image: NDArray[Value], positions: NDArray[np.floating]) -> NDArray[Va
     )
 
 
+def sample_planes(image: NDArray[Value], x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[Value]:
+    """As `sample`, at positions given as two planes [h, w]."""
+    return cv2.remap(  # type: ignore[call-overload]
+        image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    )
+
+
 def warp_affine(
     image: Pixels, transform: NDArray[np.floating], width: int, height: int, border: int = cv2.BORDER_CONSTANT
 ) -> Pixels:
