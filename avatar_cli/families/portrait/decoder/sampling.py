@@ -21,11 +21,12 @@ def sample(image: NDArray[Value], positions: NDArray[np.floating]) -> NDArray[Va
     )
 
 
-def sample_planes(image: NDArray[Value], x: NDArray[np.float32], y: NDArray[np.float32]) -> NDArray[Value]:
+def sample_planes(
+    image: NDArray[np.float32], x: NDArray[np.float32], y: NDArray[np.float32]
+) -> NDArray[np.float32]:
     """As `sample`, at positions given as two planes [h, w]."""
-    return cv2.remap(  # type: ignore[call-overload]
-        image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-    )
+    values = cv2.remap(image, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(values, np.float32)
 
 
 def warp_affine(
