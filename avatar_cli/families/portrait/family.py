@@ -22,6 +22,7 @@ from avatar_cli.families.portrait.sound import SpeechConditioner
 from avatar_cli.families.portrait.sr_dit import MeshDiT, MeshDiTParams
 from avatar_cli.families.portrait.text_encoder import TextEncoder, TextEncoderParams, word_ids
 from avatar_cli.families.portrait.tracker import FaceTracker
+from avatar_cli.families.portrait.voice_detector import VoiceDetector, VoiceDetectorParams
 from avatar_cli.media.image_in import Photo
 from avatar_cli.protocol.errors import EnvironmentProblem, UsageError
 from avatar_cli.protocol.events import EventSink
@@ -60,9 +61,10 @@ def load(ranks: int, emit: EventSink) -> "PortraitFamily":
 
 @dataclass(frozen=True)
 class Networks:
-    """The family's four networks, wherever their weights are."""
+    """The family's networks, wherever their weights are."""
 
     audio_encoder: Residency
+    voice_detector: Residency
     text_encoder: Residency
     motion_dit: Residency
     mesh_dit: Residency
@@ -119,7 +121,7 @@ class PortraitFamily:
         motion = MotionModel(networks.motion_dit, generation.steps)
         decoder = PortraitDecoder(conditioning.reference, conditioning.scene)
         return Graph(
-            context=ContextStage(SpeechConditioner(networks.audio_encoder), speech),
+            context=ContextStage(SpeechConditioner(networks.audio_encoder, networks.voice_detector), speech),
             audio_to_video=AudioToVideoStage(motion, generation.seed, generation.border_frames),
             super_resolution=SuperResolutionStage(MeshLifter(networks.mesh_dit)),
             decode=DecodeStage(decoder, Fraction(picture.fps)),
@@ -132,12 +134,13 @@ def _networks(ranks: int, emit: EventSink) -> Networks:
     def plain(module: Module) -> Residency:
         return PlainResidency(module, device, emit, rank=int(os.environ.get("RANK", "0")))
 
-    motion = _module("a2v_dit", MotionDiT, MotionDiTParams)
-    mesh = _module("sr_dit", MeshDiT, MeshDiTParams)
+    motion = _module("portrait/a2v_dit", MotionDiT, MotionDiTParams)
+    mesh = _module("portrait/sr_dit", MeshDiT, MeshDiTParams)
     motion_dit, mesh_dit = (plain(motion), plain(mesh)) if ranks == 1 else _sharded(motion, mesh, ranks, emit)
     return Networks(
-        audio_encoder=plain(_module("audio_encoder", AudioEncoder, AudioEncoderParams)),
-        text_encoder=plain(_module("text_encoder", TextEncoder, TextEncoderParams)),
+        audio_encoder=plain(_module("portrait/audio_encoder", AudioEncoder, AudioEncoderParams)),
+        voice_detector=plain(_module("voice/silero_vad", VoiceDetector, VoiceDetectorParams)),
+        text_encoder=plain(_module("portrait/text_encoder", TextEncoder, TextEncoderParams)),
         motion_dit=motion_dit,
         mesh_dit=mesh_dit,
     )
@@ -154,7 +157,7 @@ def _sharded(motion: Module, mesh: Module, ranks: int, emit: EventSink) -> tuple
 
 
 def _module(name: str, network: Callable[[Any], nn.Module], params: Callable[..., Any]) -> Module:
-    path = asset_path(f"portrait/{name}.safetensors")
+    path = asset_path(f"{name}.safetensors")
 
     def build(config: Mapping[str, Any]) -> nn.Module:
         try:
@@ -166,7 +169,7 @@ def _module(name: str, network: Callable[[Any], nn.Module], params: Callable[...
         return network(sizes)
 
     return Module(
-        name=name,
+        name=path.stem,
         checkpoint=Checkpoint(path),
         build=build,
         blocks=lambda network: list(getattr(network, "blocks", ())),

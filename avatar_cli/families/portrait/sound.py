@@ -1,6 +1,10 @@
-"""From a recording to the audio tokens of a window: a mel stream, a short memory, the audio encoder."""
+"""From a recording to the audio tokens of a window: mel stream, voice gate, a short memory, audio encoder.
+
+Where nobody speaks, models are given the tokens of digital silence, whatever else can be heard.
+"""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -13,17 +17,20 @@ from avatar_cli.families.portrait.audio_encoder import (
     AudioTokens,
 )
 from avatar_cli.families.portrait.audio_features import MELS, SILENCE, LogMelStream
+from avatar_cli.families.portrait.voice_gate import BLOCK, VoiceGate
 from avatar_cli.runtime.residency import Residency
 from avatar_cli.runtime.span import Span
 from avatar_cli.stages.values import SpeechTrack
 
 MELS_PER_FRAME = 4  # 100 Hz against 25 frames/s
-BLOCK = 2560  # samples read at a time: four frames
 
 
 @dataclass(frozen=True)
 class PortraitAudio:
-    """Audio conditioning of the frames of `window`: encoder outputs, and the mels they were made from."""
+    """Audio conditioning of the frames of `window`: encoder outputs, and the mels they were made from.
+
+    Both are those of digital silence where nobody speaks.
+    """
 
     window: Span
     tokens: AudioTokens
@@ -32,38 +39,43 @@ class PortraitAudio:
 
 @dataclass
 class MelMemory:
-    """Rolling state: the mel stream, and the mels that a later window may still need."""
+    """Rolling state: the streams, and the mels and gate values that a later window may still need."""
 
     stream: LogMelStream
+    voice: VoiceGate
     mels: NDArray[np.float32]  # [m, 48], the first one is mel frame `first`
+    gate: NDArray[np.float32]  # [n], the first one is that of frame `first` / 4
     first: int = 0
-    heard: int = 0  # samples given to the stream
+    heard: int = 0  # samples given to the streams
 
     def to_tensors(self) -> dict[str, Tensor]:
-        """The stream's own state, the kept mels and the counters."""
-        counters = torch.tensor([self.first, self.heard])
-        stream = {f"stream.{key}": torch.from_numpy(value) for key, value in self.stream.state().items()}
-        return {"mels": torch.from_numpy(self.mels), "counters": counters, **stream}
+        """The streams' own states, the kept mels and gate values, and the counters."""
+        own = {"mels": self.mels, "gate": self.gate, "counters": np.array([self.first, self.heard])}
+        stream = {f"stream.{key}": value for key, value in self.stream.state().items()}
+        voice = {f"voice.{key}": value for key, value in self.voice.state().items()}
+        return {key: torch.from_numpy(value) for key, value in {**own, **stream, **voice}.items()}
 
     def load_tensors(self, tensors: dict[str, Tensor]) -> None:
         """Inverse of `to_tensors`, in place."""
-        self.mels = tensors["mels"].numpy()
-        self.first, self.heard = tensors["counters"].tolist()
-        prefix = "stream."
-        own = {key: value for key, value in tensors.items() if key.startswith(prefix)}
-        self.stream.restore({key.removeprefix(prefix): value.numpy() for key, value in own.items()})
+        arrays = {key: value.numpy() for key, value in tensors.items()}
+        self.mels, self.gate = arrays["mels"], arrays["gate"]
+        self.first, self.heard = arrays["counters"].tolist()
+        self.stream.restore(_of("stream.", arrays))
+        self.voice.restore(_of("voice.", arrays))
 
 
 class SpeechConditioner:
     """The portrait family's AudioConditioner."""
 
-    def __init__(self, encoder: Residency) -> None:
+    def __init__(self, encoder: Residency, detector: Residency) -> None:
         self._encoder = encoder
-        self.residencies = (encoder,)
+        self._detector = detector
+        self.residencies = (encoder, detector)
 
     def open(self) -> MelMemory:
         """State at the beginning of the recording."""
-        return MelMemory(LogMelStream(), np.empty((0, MELS), np.float32))
+        nothing = np.empty(0, np.float32)
+        return MelMemory(LogMelStream(), VoiceGate(self._detector), nothing.reshape(0, MELS), nothing)
 
     def encode(self, memory: MelMemory, speech: SpeechTrack, window: Span) -> PortraitAudio:
         """Tokens for the frames of `window`; hears LOOK_AHEAD_FRAMES beyond it."""
@@ -75,25 +87,53 @@ class SpeechConditioner:
         mels[begin - start :] = memory.mels[begin - memory.first : stop - memory.first]
         heard = torch.from_numpy(mels)[None]
         own = slice(LEFT_CONTEXT_FRAMES, LEFT_CONTEXT_FRAMES + len(window))
-        tokens = AudioTokens(*(value[:, own] for value in self._encoder.network(heard)))
         own_mels = slice(MELS_PER_FRAME * own.start, MELS_PER_FRAME * own.stop)
-        return PortraitAudio(window, tokens, heard[:, own_mels])
+        gate = _gate(memory, window)
+        tokens = AudioTokens(
+            *(
+                torch.lerp(silent, sounding[:, own], gate)
+                for silent, sounding in zip(self._silence, self._encoder.network(heard), strict=True)
+            )
+        )
+        voiced = gate.repeat_interleave(MELS_PER_FRAME, dim=1) > 0
+        return PortraitAudio(window, tokens, torch.where(voiced, heard[:, own_mels], SILENCE))
+
+    @cached_property
+    def _silence(self) -> AudioTokens:
+        """Tokens [1, 1, ...] of a frame in the middle of digital silence."""
+        frames = LEFT_CONTEXT_FRAMES + 1 + LOOK_AHEAD_FRAMES
+        silence = torch.full((1, MELS_PER_FRAME * frames, MELS), SILENCE)
+        middle = slice(LEFT_CONTEXT_FRAMES, LEFT_CONTEXT_FRAMES + 1)
+        return AudioTokens(*(value[:, middle] for value in self._encoder.network(silence)))
 
     def release(self, memory: MelMemory, before: int) -> None:
-        """Forget mels that no window from frame `before` on can reach."""
+        """Forget what no window from frame `before` on can reach."""
         keep = max(MELS_PER_FRAME * (before - LEFT_CONTEXT_FRAMES), memory.first)
-        memory.mels = memory.mels[keep - memory.first :].copy()  # a view would keep the old array
+        passed = keep - memory.first
+        memory.mels = memory.mels[passed:].copy()  # a view would keep the old array
+        memory.gate = memory.gate[passed // MELS_PER_FRAME :].copy()
         memory.first = keep
 
     def _hear(self, memory: MelMemory, speech: SpeechTrack, stop: int) -> None:
-        """Read on until mel frame `stop` - 1 is there."""
-        pieces = [memory.mels]
+        """Read on until mel frame `stop` - 1 is there; gate values then reach as far as the window."""
+        mels, gate = [memory.mels], [memory.gate]
         complete = memory.first + len(memory.mels)
         while complete < stop:
             samples = speech.model_samples(memory.heard, memory.heard + BLOCK)
             memory.heard += BLOCK
             speech.release_model(memory.heard)
-            pieces.append(memory.stream.push(samples))
-            complete += len(pieces[-1])
-        if len(pieces) > 1:
-            memory.mels = np.concatenate(pieces)
+            mels.append(memory.stream.push(samples))
+            gate.append(memory.voice.push(samples))
+            complete += len(mels[-1])
+        if len(mels) > 1:
+            memory.mels, memory.gate = np.concatenate(mels), np.concatenate(gate)
+
+
+def _gate(memory: MelMemory, window: Span) -> Tensor:
+    """Gate values [1, n, 1] of the frames of a window; before the recording the first one holds."""
+    frames = np.maximum(np.arange(window.start, window.stop), 0)
+    return torch.from_numpy(memory.gate[frames - memory.first // MELS_PER_FRAME])[None, :, None]
+
+
+def _of(prefix: str, arrays: dict[str, NDArray[np.generic]]) -> dict[str, NDArray[np.generic]]:
+    return {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
