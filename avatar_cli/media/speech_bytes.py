@@ -12,6 +12,9 @@ from avatar_cli.protocol.errors import AvatarError, InputError
 
 _PIECE = 1 << 16  # bytes
 
+# What ffmpeg looks at before it begins. Its own choice is 5 s of sound: too long while it is being spoken.
+_SHORT_LOOK = {"analyzeduration": 500_000, "max_probe_packets": 8}  # microseconds
+
 
 class SpeechBytes:
     """Gives a recording to one ffmpeg child as an open descriptor, so that it can read nothing else.
@@ -55,7 +58,7 @@ class SpeechBytes:
     def ffmpeg_input(self) -> dict[str, Any]:
         """Arguments of ffmpeg.input; the child may open nothing else, whatever the recording names."""
         if self._fed:
-            return {"filename": f"pipe:{self.fd}", "protocol_whitelist": "pipe"}
+            return {"filename": f"pipe:{self.fd}", "protocol_whitelist": "pipe", **_SHORT_LOOK}
         return {"filename": "fd:", "fd": self.fd, "protocol_whitelist": "fd"}
 
     def feed(self) -> None:
