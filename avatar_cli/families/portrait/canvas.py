@@ -1,6 +1,6 @@
 """Brings a picture of any shape to the size of the video, with the face in a good place."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import cv2
@@ -26,6 +26,7 @@ EYE_LINE = 0.36  # height of the eyes in the video where there is a choice
 SMALLEST_FACE = 0.25
 # Rather than thin bars: the head may be this much larger than the part, at the cost of its hair.
 CUT_HAIR = 1.2
+_EDGE = 0.01  # of the picture's height: soft cut-outs end a little before its edge
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ class _Rectangle:
 def compose(photo: Photo, landmarks: NDArray, scene: Image, fit: Fit) -> Canvas:
     """Crops or pads a picture to the size of the video.
 
-    `Fit.PAD` shows the whole picture between bars. `Fit.CROP` cuts the largest part that has the video's
+    `Fit.PAD` shows the whole picture between bars; a person who is cut out down to the lower edge stands on
+    that of the video. `Fit.CROP` cuts the largest part that has the video's
     shape, around the head: the whole head is inside, its eyes near the upper third. Where the head is clearly
     larger than such a part, the part grows beyond the picture and the picture gets bars; where it is a little
     larger, the top of the hair is cut instead.
@@ -79,6 +81,8 @@ def compose(photo: Photo, landmarks: NDArray, scene: Image, fit: Fit) -> Canvas:
     part = _padded(width, height, size)
     if fit is Fit.CROP:
         part = _cropped(width, height, landmarks[:, :2], size)
+    elif _stands(photo.opacity):
+        part = replace(part, top=height - part.height)
     return _resample(photo, part, scene)
 
 
@@ -86,6 +90,14 @@ def _padded(width: int, height: int, size: tuple[int, int]) -> _Rectangle:
     scale = min(size[0] / width, size[1] / height)
     across, down = size[0] / scale, size[1] / scale
     return _Rectangle((width - across) / 2, (height - down) / 2, across, down)
+
+
+def _stands(opacity: NDArray[np.uint8] | None) -> bool:
+    """Whether a cut-out reaches the lower edge of its picture and not the upper one."""
+    if opacity is None:
+        return False
+    margin = 1 + round(_EDGE * len(opacity))
+    return bool(opacity[-margin:].any() and not opacity[:margin].any())
 
 
 def _cropped(width: int, height: int, face: NDArray, size: tuple[int, int]) -> _Rectangle:

@@ -29,7 +29,7 @@ def test_every_opacity_mixes_picture_and_scene(colours, scene):
     opacity = np.random.default_rng(2).integers(0, 256, (40, 50), np.uint8)
     share = opacity[..., None] / 255
     expected = colours * share + scene * (1 - share)
-    assert over(premultiplied(colours, opacity), scene).astype(int) == pytest.approx(expected, abs=1.01)
+    assert np.abs(over(premultiplied(colours, opacity), scene) - expected).max() <= 1.01
 
 
 def test_a_frame_may_be_part_of_a_larger_one(colours, scene):
@@ -44,6 +44,5 @@ def test_a_frame_may_be_part_of_a_larger_one(colours, scene):
 
 def test_plain_colours_undo_the_opacity(colours):
     opacity = np.full((40, 50), 128, np.uint8)
-    assert plain_colours(premultiplied(colours, opacity)).astype(int) == pytest.approx(
-        colours.astype(int), abs=2
-    )
+    found = plain_colours(premultiplied(colours, opacity)).astype(int)
+    assert np.abs(found - colours).max() <= 2

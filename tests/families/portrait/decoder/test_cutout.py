@@ -109,9 +109,8 @@ def test_a_frame_is_the_person_and_what_its_opacity_leaves_of_the_scene(cutout, 
     box = cutout.renderer.head_box
     opacity, colours = layers(**TALKING)
     expected = colours + cutout.scene[box.inside] * (1 - opacity[..., None] / 255)
-    frame = cutout.render(**TALKING)[box.inside].astype(int)
     assert np.count_nonzero((opacity > 30) & (opacity < 225)) > 500
-    assert frame == pytest.approx(expected, abs=1.01)
+    assert np.abs(cutout.render(**TALKING)[box.inside] - expected).max() <= 1.01
 
 
 def test_soft_edges_show_neither_the_scene_nor_what_the_file_hides(layers):
@@ -120,7 +119,7 @@ def test_soft_edges_show_neither_the_scene_nor_what_the_file_hides(layers):
         edge = (opacity > 50) & (opacity < 250)
         assert np.count_nonzero(edge) > 500
         shown = colours[edge] * (255 / opacity[edge][:, None])
-        assert shown == pytest.approx(GRAY, abs=10)  # two levels of a colour at a fifth of its opacity
+        assert np.abs(shown - GRAY).max() < 10  # two levels of a colour at a fifth of its opacity
 
 
 def test_the_face_stays_opaque_whatever_eyes_and_mouth_do(cutout, layers):
@@ -135,7 +134,7 @@ def test_the_face_stays_opaque_whatever_eyes_and_mouth_do(cutout, layers):
 
 def test_a_half_transparent_person_is_so_all_over(half):
     opacity, _ = Layers(half)(**TALKING)
-    assert opacity == pytest.approx(128, abs=1)
+    assert np.abs(opacity - 128).max() <= 1
 
 
 def test_a_half_transparent_person_moves_as_an_opaque_one_does(half, networks):

@@ -113,3 +113,14 @@ def test_a_refined_photo_keeps_straight_ramps():
 def test_only_moving_parts_of_moderate_size_are_refined():
     assert density_for(Box(0, 0, 600, 700)) == 2
     assert density_for(Box(0, 0, 1200, 900)) == 1
+
+
+def test_a_refined_cutout_does_not_shine_beside_its_sharp_edge():
+    cutout = np.zeros((40, 40, 4), np.uint8)
+    cutout[10:30, 10:30] = (128, 128, 128, 255)
+    y, x = np.mgrid[0:80, 0:80].astype(np.float32)
+    drawn = Photo(cutout, 2).draw(np.stack([x, y], axis=-1)).astype(int)
+    seen = drawn[..., 3] > 0
+    assert np.count_nonzero(drawn[..., 3] == 255) > 1000
+    shown = drawn[seen][:, :3] * (255 / drawn[seen][:, 3:])
+    assert np.abs(shown - 128).max() < 10
