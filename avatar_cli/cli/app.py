@@ -64,7 +64,7 @@ def build_app() -> "typer.Typer":
     """The commands and what they share."""
     import typer
 
-    from avatar_cli.cli import models, render
+    from avatar_cli.cli import evaluate, models, render
 
     app = typer.Typer(
         name=PROGRAM,
@@ -74,6 +74,7 @@ def build_app() -> "typer.Typer":
         pretty_exceptions_enable=False,
     )
     app.command(epilog=render.EPILOG)(render.render)
+    app.command(epilog=evaluate.EPILOG)(evaluate.evaluate)
     app.command()(models.models)
 
     def show_version(asked: bool) -> None:

@@ -1,0 +1,33 @@
+"""What has changed between the beginning and the end of a video."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.evaluation.quality.curves import FaceCurves
+
+Doubles = NDArray[np.float64]
+
+WINDOW = 1500  # frames: the first minute against the last
+_SHARE = 3  # of shorter videos: the first third against the last
+
+
+def ends(frames: int) -> tuple[slice, slice]:
+    """Frames of the first and of the last minute, or third where the video is shorter than three minutes."""
+    length = max(1, min(WINDOW, frames // _SHARE))
+    return slice(0, length), slice(frames - length, frames)
+
+
+def motion_drift(curves: FaceCurves) -> Doubles:
+    """(mean of the last minute - mean of the first) / standard deviation, float64 [20].
+
+    Channels are the nine distances of the mouth, the five measures of the upper face and the six of the pose.
+    One that never moves has not drifted.
+    """
+    channels = np.concatenate([curves.mouth, curves.upper, curves.pose], axis=1).astype(np.float64)
+    return change(channels) / np.maximum(channels.std(axis=0), 1e-9)
+
+
+def change(values: NDArray[np.floating]) -> Doubles:
+    """Mean of the last minute minus that of the first, of values [T, ...] sampled evenly over the video."""
+    first, last = ends(len(values))
+    return np.asarray(values[last].mean(axis=0) - values[first].mean(axis=0), np.float64)

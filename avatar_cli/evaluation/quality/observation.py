@@ -1,0 +1,130 @@
+"""One pass over a video: everything that the measures need, and none of its pictures."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.evaluation.decode import Image, read_frames, read_sound
+from avatar_cli.evaluation.quality.colour import ColourWatcher
+from avatar_cli.evaluation.quality.curves import CurveRecorder, FaceCurves
+from avatar_cli.evaluation.quality.identity import FaceEmbedder, IdentityWatcher, Likenesses
+from avatar_cli.evaluation.quality.sound import Sound, hear
+from avatar_cli.evaluation.quality.strips import Snapshot, StripWatcher
+from avatar_cli.evaluation.quality.teeth import TeethWatcher, teeth_figures
+from avatar_cli.evaluation.tracks import TRACK_FPS
+from avatar_cli.families.portrait.tracker import FaceTracker
+from avatar_cli.protocol.errors import InputError
+
+Floats = NDArray[np.float32]
+Progress = Callable[[int], None]  # told how many frames were seen
+
+
+def ignore(frames: int) -> None:
+    """Progress that nobody watches."""
+
+
+class Watcher(Protocol):
+    """Looks at frames as they pass and keeps little of them."""
+
+    def see(self, index: int, frame: Image, landmarks: Floats) -> None:
+        """Frame `index`, uint8 [H, W, 3] RGB, and the face's mesh [478, 3] in pixels."""
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What was seen of a video of T frames at 25 frames/s.
+
+    Attributes:
+        curves: Motion of the face.
+        skin: Mean RGB of the skin, float32 [T, 3], 0..255.
+        background: The same beside the face, float32 [T', 3], or None where there is no room.
+        identity: Against the first frame, or None without a face-recognition network.
+        teeth: Similarity of the mouth's inside: last minute with first, first with itself; None where there
+            is nothing to compare.
+        snapshots: Some pictures to look at.
+    """
+
+    curves: FaceCurves
+    skin: Floats
+    background: Floats | None
+    identity: Likenesses | None
+    teeth: tuple[float | None, float | None]
+    snapshots: list[Snapshot]
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A video: its file, what was seen, and what was heard in the same frames (None: it has no sound)."""
+
+    path: Path
+    sight: Sight
+    sound: Sound | None
+
+
+def observe(path: Path, embedder: FaceEmbedder | None, progress: Progress = ignore) -> Observation:
+    """Watches and hears a whole video at 25 frames/s.
+
+    Memory grows by 70 kB for every second, most of it the sound; no frame is kept.
+
+    Raises:
+        InputError: the file cannot be read, or no face is in it.
+    """
+    try:
+        sight = watch(read_frames(path, fps=TRACK_FPS), embedder, progress)
+    except RuntimeError as error:
+        raise InputError(
+            f"{path} cannot be read as a video ({_last_line(error)}): give a video file."
+        ) from error
+    except ValueError as error:
+        raise InputError(f"{path} shows no face that can be followed: give a video of a person.") from error
+    try:
+        sound = hear(read_sound(path), len(sight.curves))
+    except RuntimeError:
+        sound = None  # the pictures were readable, so this is a video without sound
+    return Observation(path, sight, sound)
+
+
+def watch(frames: Iterable[Image], embedder: FaceEmbedder | None, progress: Progress = ignore) -> Sight:
+    """What is to be seen in RGB frames. Raises ValueError where no face is in any of them.
+
+    A frame without a face takes the mesh of the one before. Frames before the first face take that face's
+    mesh and are not looked at otherwise.
+    """
+    tracker, recorder = FaceTracker(), CurveRecorder()
+    colour, teeth, strip = ColourWatcher(), TeethWatcher(), StripWatcher()
+    identity = IdentityWatcher(embedder) if embedder else None
+    watchers: list[Watcher] = [colour, teeth, strip, *([identity] if identity else [])]
+    landmarks, waiting, index = None, 0, -1
+    for index, frame in enumerate(frames):
+        face = tracker.track(frame)
+        if face is None and landmarks is None:
+            waiting += 1
+            continue
+        landmarks = landmarks if face is None else face.landmarks
+        assert landmarks is not None
+        for _ in range(index - waiting, index):
+            recorder.push(landmarks, False)
+        waiting = 0
+        recorder.push(landmarks, face is not None)
+        for watcher in watchers:
+            watcher.see(index, frame, landmarks)
+        progress(index + 1)
+    if landmarks is None:
+        raise ValueError(f"no face was found in any of {index + 1} frames")
+    curves = recorder.finish()
+    return Sight(
+        curves=curves,
+        skin=np.pad(colour.skin, ((len(curves) - len(colour.skin), 0), (0, 0)), mode="edge"),
+        background=colour.background,
+        identity=identity.likenesses() if identity else None,
+        teeth=teeth_figures(teeth.minutes()),
+        snapshots=strip.snapshots,
+    )
+
+
+def _last_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[-1]

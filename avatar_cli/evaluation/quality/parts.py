@@ -1,0 +1,91 @@
+"""The parts of `make quality`, each of which renders, watches and measures by itself."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from avatar_cli.evaluation.held_out import CLIPS
+from avatar_cli.evaluation.quality import summary
+from avatar_cli.evaluation.quality.baselines import baselines
+from avatar_cli.evaluation.quality.identity import FaceEmbedder
+from avatar_cli.evaluation.quality.mouths import mouth_curves, score_mouth
+from avatar_cli.evaluation.quality.people import film
+from avatar_cli.evaluation.quality.scenes import long_scene, stillness
+
+_FACE_MODEL = "models/MobileFaceNet.tflite"
+
+
+@dataclass(frozen=True)
+class Work:
+    """Where to work.
+
+    Attributes:
+        media: Folder of recordings.
+        folder: For what is rendered.
+    """
+
+    media: Path
+    folder: Path
+
+    def embedder(self) -> FaceEmbedder | None:
+        """For the identity, where the media hold a face-recognition network."""
+        model = self.media / _FACE_MODEL
+        return FaceEmbedder(model) if model.exists() else None
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a part measured: rows of the main table, its columns, and a further section of Markdown."""
+
+    rows: list[summary.Row]
+    columns: tuple[str, ...] = ()
+    section: str = ""
+
+
+def measure_people(work: Work) -> Found:
+    """Lips, head and identity of everybody, and the mouths of the baselines."""
+    mouths, embedder = baselines(work.media), work.embedder()
+    people = []
+    for clip in CLIPS:
+        people.append(film(clip, work.media, work.folder, embedder))
+        say(f"{clip.name}: rendered and watched")
+    scores = {summary.RENDERED: [score_mouth(mouth_curves(p.pairing.rendered), p) for p in people]}
+    for name, mouth in mouths.items():
+        scores[name] = [score_mouth(mouth(person), person) for person in people]
+        say(f"{name}: judged")
+    rows = summary.mouth_rows(scores, people) + summary.people_rows(people)
+    table = summary.people_table(people, scores[summary.RENDERED])
+    return Found(rows, (*scores, summary.REAL), f"### By recording\n\n{table}")
+
+
+def measure_stillness(work: Work) -> Found:
+    """Silence and music."""
+    rows = summary.stillness_rows(stillness(work.media, work.folder))
+    say("silence and music: rendered and watched")
+    return Found(rows)
+
+
+def measure_long_scene(work: Work) -> Found:
+    """Ten minutes."""
+    scene = long_scene(work.media, work.folder, work.embedder())
+    say("ten minutes: rendered and watched")
+    section = f"### Borders of chunks, with and without I chunks\n\n{summary.seam_table(scene)}"
+    return Found(summary.long_rows(scene), section=section)
+
+
+PARTS: dict[str, Callable[[Work], Found]] = {
+    "people": measure_people,
+    "stillness": measure_stillness,
+    "long": measure_long_scene,
+}
+
+
+def measure_part(name: str, work: Work) -> Found:
+    """One of `PARTS` by its name."""
+    return PARTS[name](work)
+
+
+def say(words: str) -> None:
+    """Progress, for a person who watches."""
+    print(words, file=sys.stderr, flush=True)

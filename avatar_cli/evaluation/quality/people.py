@@ -1,0 +1,80 @@
+"""People never trained on: the sound of each recording rendered onto a still of it, both watched whole."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.evaluation.command import Render, render
+from avatar_cli.evaluation.decode import Image, extract_wav, read_sound
+from avatar_cli.evaluation.held_out import Clip, track_clip
+from avatar_cli.evaluation.quality.identity import FaceEmbedder
+from avatar_cli.evaluation.quality.observation import Observation, observe
+from avatar_cli.evaluation.quality.pairing import Pairing, pair
+from avatar_cli.evaluation.quality.phones import Phone, phones_from
+from avatar_cli.evaluation.tracks import TRACK_FPS
+
+RENDER_SIZE = "360p"
+_ALIGNMENTS = "grid_alignments.json"  # phone times of the GRID recordings, by take
+
+
+@dataclass(frozen=True)
+class Person:
+    """One recording and its render.
+
+    Attributes:
+        clip: What is known of the recording.
+        still: The frame that was rendered from, RGB.
+        samples: The sound that was rendered, float32 [S] at 16 kHz, in time with the mouth.
+        phones: Its speech sounds, None where they are not known.
+        video: The render.
+        real: The recording.
+        pairing: Both, frame beside frame.
+    """
+
+    clip: Clip
+    still: Image
+    samples: NDArray[np.float32]
+    phones: list[Phone] | None
+    video: Observation
+    real: Observation
+    pairing: Pairing
+
+
+def film(clip: Clip, media: Path, folder: Path, embedder: FaceEmbedder | None) -> Person:
+    """Renders a recording's sound onto a still of it and watches both.
+
+    Args:
+        clip: What is known of the recording.
+        media: Folder with a `video` folder that holds it.
+        folder: For the still, the sound and the video.
+        embedder: For the identity.
+    """
+    recording = media / "video" / clip.file
+    real = observe(recording, embedder)
+    wav, (still, image) = folder / f"{clip.name}.wav", write_still(clip, media, folder)
+    # The sound is moved to where the mouth is, so that rendered frame t belongs to real frame t.
+    seconds = len(real.sight.curves) / float(TRACK_FPS)
+    extract_wav(recording, wav, start=float(clip.lag / TRACK_FPS), seconds=seconds)
+    options = ("--size", RENDER_SIZE, "--fps", str(TRACK_FPS))
+    video = observe(render(Render(still, wav, folder / f"{clip.name}.mp4", options)).output, embedder)
+    pairing = pair(video, real, lag=0)
+    return Person(clip, image, read_sound(wav), known_phones(clip, media), video, real, pairing)
+
+
+def write_still(clip: Clip, media: Path, folder: Path) -> tuple[Path, Image]:
+    """A picture of the person with closed mouth and open eyes (`held_out.still_frame`): file, and RGB."""
+    path = folder / f"{clip.name}.png"
+    _, image = track_clip(media / "video" / clip.file)
+    cv2.imwrite(str(path), cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
+    return path, image
+
+
+def known_phones(clip: Clip, media: Path) -> list[Phone] | None:
+    """Times of the speech sounds of a GRID recording, whose sound is in time."""
+    alignments = json.loads((media / "video" / _ALIGNMENTS).read_text(encoding="utf-8"))
+    corpus, take, *_ = clip.name.split("_")
+    return phones_from(alignments[take]) if corpus == "g" and take in alignments else None

@@ -1,0 +1,98 @@
+"""Renders that no recording of anybody belongs to: silence, music, and ten minutes of speech."""
+
+import wave
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.evaluation.benchmark.silence import PHOTOS
+from avatar_cli.evaluation.command import Render, render
+from avatar_cli.evaluation.decode import SOUND_RATE, read_frames, read_sound
+from avatar_cli.evaluation.held_out import Clip
+from avatar_cli.evaluation.quality.borders import ChunkLengths, border_figures
+from avatar_cli.evaluation.quality.drift import WINDOW
+from avatar_cli.evaluation.quality.identity import FaceEmbedder
+from avatar_cli.evaluation.quality.observation import Sight, watch
+from avatar_cli.evaluation.quality.people import RENDER_SIZE, write_still
+from avatar_cli.evaluation.seams import SeamFigures
+from avatar_cli.evaluation.silence import restlessness, write_silence
+from avatar_cli.evaluation.tracks import TRACK_FPS, track_video
+from avatar_cli.families.portrait.training.corpus import heldout_tunes
+
+_OPTIONS = ("--size", RENDER_SIZE, "--fps", str(TRACK_FPS))
+_SILENCE_SECONDS = 10
+# Ten minutes of a recording in two languages that training never heard, on a person that it never saw.
+LONG_MINUTES = 10
+_LONG_SPEECH = "s11_bilingual_en_es_88s.mp3"
+_LONG_PERSON = Clip("h_man_address_450_20s.mp4")
+# The first minute, one in the middle and the last: what is compared are the ends.
+_WATCHED = "select='lt(t,60)+between(t,270,329.99)+gte(t,540)'"
+
+
+@dataclass(frozen=True)
+class Stillness:
+    """95th percentile of (opening - median), % of the eyes' distance, by photo."""
+
+    silence: dict[str, float]
+    music: dict[str, float]
+
+
+@dataclass(frozen=True)
+class LongScene:
+    """Ten minutes: what was seen of three of them, and the seams of the first with and without I chunks."""
+
+    sight: Sight
+    borders: dict[str, SeamFigures]
+    borders_without_interpolation: dict[str, SeamFigures]
+
+
+def stillness(media: Path, folder: Path) -> Stillness:
+    """Photos with closed mouths in digital silence and with music that training never heard."""
+    silence, music = folder / "silence.wav", folder / "music.wav"
+    write_silence(silence, _SILENCE_SECONDS)
+    write_wav(music, np.concatenate(heldout_tunes(media)))
+    photos = [media / "portraits" / name for name in PHOTOS]
+    return Stillness(
+        *({photo.stem: _restless(photo, sound, folder) for photo in photos} for sound in (silence, music))
+    )
+
+
+def _restless(photo: Path, sound: Path, folder: Path) -> float:
+    output = folder / f"{photo.stem}-{sound.stem}.mp4"
+    return 100 * restlessness(track_video(render(Render(photo, sound, output, _OPTIONS)).output).opening)
+
+
+def long_scene(media: Path, folder: Path, embedder: FaceEmbedder | None) -> LongScene:
+    """Renders ten minutes, and the first of them once more with N chunks only."""
+    samples = read_sound(media / "speech" / _LONG_SPEECH)
+    speech, short = folder / "long.wav", folder / "minute.wav"
+    write_wav(speech, np.resize(samples, LONG_MINUTES * 60 * SOUND_RATE))
+    write_wav(short, np.resize(samples, 60 * SOUND_RATE))
+    still, _ = write_still(_LONG_PERSON, media, folder)
+    done = render(Render(still, speech, folder / "long.mp4", _OPTIONS))
+    sight = watch(read_frames(done.output, filters=_WATCHED), embedder)
+    only_main = (*_OPTIONS, "--set", "chunks.interpolated=0")
+    alone = render(Render(still, short, folder / "minute.mp4", only_main))
+    return LongScene(
+        sight,
+        _borders(sight, done.report),
+        _borders(watch(read_frames(alone.output), None), alone.report),
+    )
+
+
+def _borders(sight: Sight, report: dict) -> dict[str, SeamFigures]:
+    """Of the first minute."""
+    plan = report["job"]["generation"]
+    lengths = ChunkLengths(plan["chunk_frames"], plan["interpolated_frames"])
+    return border_figures(sight.curves.part(slice(0, WINDOW)), lengths)
+
+
+def write_wav(path: Path, samples: NDArray[np.floating]) -> None:
+    """Mono float samples at 16 kHz as a 16-bit WAV."""
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(SOUND_RATE)
+        file.writeframes((np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes())

@@ -1,0 +1,90 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from avatar_cli.evaluation.quality.borders import ChunkLengths
+from avatar_cli.evaluation.quality.evaluate import as_json, judge
+from avatar_cli.evaluation.quality.measures import Facts
+from avatar_cli.evaluation.quality.observation import Observation, Sight
+from avatar_cli.evaluation.quality.page import page
+from avatar_cli.evaluation.quality.phones import Phone
+from avatar_cli.evaluation.quality.sound import Sound
+from avatar_cli.evaluation.quality.strips import Snapshot
+
+
+def watched(curves, wander, name):
+    frames = len(curves)
+    bands = np.repeat(curves.opening[:, None], 48, axis=1)
+    sound = Sound(bands, np.full(frames, -20, np.float32), np.ones(frames, bool))
+    picture = np.full((8, 8, 3), 90, np.uint8)
+    skin = 100 + wander(9, frames)[:, None] * np.ones(3, np.float32)
+    sight = Sight(curves, skin, None, None, (None, None), [Snapshot(0, picture, picture)])
+    return Observation(Path(name), sight, sound)
+
+
+@pytest.fixture
+def evaluation(face_curves, wander):
+    motion = {"gap": np.abs(wander(1, 400)), "jaw_drop": wander(3, 400), "yaw": 0.05 * wander(4, 400)}
+    width = 0.6 + 0.1 * wander(2, 400)
+    video = face_curves(400, width=width, **motion)
+    real = face_curves(400, width=width[::-1], **motion)
+    facts = Facts(phones=[Phone("B", 1.0, 1.1)], chunks=ChunkLengths(48, 10))
+    return judge(watched(video, wander, "me <1>.mp4"), watched(real, wander, "real.mp4"), facts)
+
+
+def value(evaluation, key):
+    return as_json(evaluation)["figures"][key]["value"]
+
+
+def test_a_render_that_moves_like_the_person_reaches_the_goals(evaluation):
+    found = as_json(evaluation)
+
+    assert value(evaluation, "opening_correlation") == pytest.approx(1)
+    assert value(evaluation, "opening_range") == pytest.approx(1)
+    assert value(evaluation, "spectrum_difference") == pytest.approx(0, abs=1e-6)
+    assert value(evaluation, "av_lag") == value(evaluation, "lag_against_real") == 0
+    assert found["figures"]["opening_correlation"]["verdict"] == "goal"
+    assert found["frames"] == 400
+
+
+def test_a_width_that_does_not_match_is_missed(evaluation):
+    figure = as_json(evaluation)["figures"]["width_correlation"]
+
+    assert figure["value"] < 0.45
+    assert figure["verdict"] == "missed"
+    assert figure["at_least"] == ">= 0.45"
+
+
+def test_what_cannot_be_measured_says_why(evaluation):
+    figure = as_json(evaluation)["figures"]["opening_in_silence"]
+
+    assert figure["value"] is None
+    assert "silence" in figure["note"]
+
+
+def test_the_person_is_measured_like_the_render(evaluation):
+    figures = as_json(evaluation)["figures"]
+
+    assert figures["yaw_deviation"]["real"] == figures["yaw_deviation"]["value"]
+    assert figures["mouth_border_position"]["real"] is None  # recordings have no chunks
+
+
+def test_seconds_of_motion_are_not_judged_for_drift(evaluation):
+    figure = as_json(evaluation)["figures"]["motion_drift"]
+
+    assert figure["value"] is not None
+    assert figure["verdict"] == "none"
+
+
+def test_the_page_needs_no_other_file_and_shows_everything(evaluation):
+    text = page(evaluation)
+
+    assert "<title>me &lt;1&gt;.mp4</title>" in text
+    assert "http" not in text
+    assert "<script" not in text
+    assert text.count("data:image/jpeg;base64,") == 4
+    assert '<td class="value missed">' in text
+    assert text.count("<svg") == 2 * 4  # two rows of 12 s, four plots each
+    for figure in evaluation.figures:
+        assert figure.definition.title in text.replace("&gt;", ">").replace("&#x27;", "'")

@@ -1,0 +1,42 @@
+import pytest
+
+from avatar_cli.evaluation.quality import __main__ as command
+from avatar_cli.evaluation.quality.figures import Definition, Range
+from avatar_cli.evaluation.quality.parts import PARTS, Found
+from avatar_cli.evaluation.quality.summary import REAL, RENDERED, Row
+
+
+def test_without_media_nothing_is_measured(monkeypatch, capsys):
+    monkeypatch.delenv("AVATAR_TEST_MEDIA", raising=False)
+
+    assert command.main([]) == 4
+    assert "AVATAR_TEST_MEDIA is not set" in capsys.readouterr().err
+
+
+def test_a_document_is_only_written_from_all_parts(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("AVATAR_TEST_MEDIA", str(tmp_path))
+
+    assert command.main(["--only", "people", "--write", str(tmp_path / "quality.md")]) == 2
+    assert "needs all parts" in capsys.readouterr().err
+
+
+def test_parts_that_are_unknown_are_refused(capsys):
+    with pytest.raises(SystemExit):
+        command.main(["--only", "hands"])
+    words = capsys.readouterr().err
+    assert all(name in words for name in PARTS)
+
+
+def test_rows_of_all_parts_share_one_table():
+    asked = Definition("x", "lips", "", 2, Range(low=0.5), Range(low=0.9))
+    found = [
+        Found([Row(asked, {RENDERED: 0.7, REAL: 0.93})], (RENDERED, "loudness", REAL), "### By recording"),
+        Found([Row(Definition("y", "seams", " %", 0, Range(high=10)), {RENDERED: 12.0})]),
+    ]
+
+    lines = command._text(found).splitlines()
+
+    assert lines[0] == "| figure | at least | goal | reached | rendered | loudness | real people |"
+    assert lines[2] == "| lips | >= 0.5 | >= 0.9 | yes | 0.70 |  | 0.93 |"
+    assert lines[3] == "| seams | <= 10 % |  | **no** | 12 % |  |  |"
+    assert lines[-1] == "### By recording"

@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+
+from avatar_cli.evaluation.quality.observation import observe, watch
+from avatar_cli.protocol.errors import InputError
+
+
+def test_a_still_picture_does_nothing(photo):
+    told = []
+    sight = watch([photo] * 30, None, told.append)
+
+    assert told == list(range(1, 31))
+    assert np.ptp(sight.curves.mouth, axis=0).max() == 0
+    assert np.ptp(sight.skin, axis=0).max() == 0
+    assert sight.identity is None
+    assert sight.snapshots[0].frame == 0
+
+
+def test_frames_without_a_face_keep_every_curve_in_time(photo):
+    black = np.zeros_like(photo)
+
+    sight = watch([black, black, photo, black, photo], None)
+
+    assert sight.curves.seen.tolist() == [False, False, True, False, True]
+    assert len(sight.skin) == 5
+    assert np.array_equal(sight.curves.mouth[0], sight.curves.mouth[2])
+    assert np.array_equal(sight.curves.mouth[3], sight.curves.mouth[2])
+
+
+def test_without_any_face_there_is_nothing_to_see(photo):
+    with pytest.raises(ValueError, match="no face was found in any of 3 frames"):
+        watch([np.zeros_like(photo)] * 3, None)
+
+
+def test_a_file_that_is_no_video_is_bad_input(tmp_path):
+    path = tmp_path / "me.mp4"
+    path.write_text("text")
+
+    with pytest.raises(InputError, match=r"me\.mp4 cannot be read as a video"):
+        observe(path, None)
