@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -33,11 +34,13 @@ class Rendered:
         output: The video.
         report: What `--report` wrote, as JSON data (see `protocol.report.Report`).
         seconds: From before the process was created until it had ended.
+        cpu_seconds: Processor time of the command and all processes below it.
     """
 
     output: Path
     report: dict[str, Any]
     seconds: float
+    cpu_seconds: float
 
 
 def render(job: Render) -> Rendered:
@@ -84,7 +87,7 @@ def _run(job: Render, environment: dict[str, str]) -> Rendered:
         str(report),
     ]
     command = [_program(), "render", *arguments, *job.options]
-    started = now()
+    started, cpu = now(), _cpu_of_children()
     done = subprocess.run(
         command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
@@ -92,7 +95,14 @@ def _run(job: Render, environment: dict[str, str]) -> Rendered:
     if done.returncode != 0:
         words = "\n".join(done.stderr.strip().splitlines()[-10:])
         raise RuntimeError(f"{' '.join(command)} ended with status {done.returncode}: {words}")
-    return Rendered(job.output, json.loads(report.read_text()), seconds)
+    report_data = json.loads(report.read_text())
+    return Rendered(job.output, report_data, seconds, _cpu_of_children() - cpu)
+
+
+def _cpu_of_children() -> float:
+    """Processor seconds of all processes that have ended and were waited for, theirs included."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _program() -> str:

@@ -8,21 +8,30 @@ from pathlib import Path
 
 from avatar_cli.evaluation.benchmark.context import Bench, Part, media_folder
 from avatar_cli.evaluation.benchmark.document import replace_measured
+from avatar_cli.evaluation.benchmark.figures import Detail
 from avatar_cli.evaluation.benchmark.first_frame import measure_first_frame
+from avatar_cli.evaluation.benchmark.length import COST_TABLE, measure_length
 from avatar_cli.evaluation.benchmark.machine import this_machine
-from avatar_cli.evaluation.benchmark.memory import measure_memory
 from avatar_cli.evaluation.benchmark.mouth import measure_mouth
+from avatar_cli.evaluation.benchmark.photo import measure_photo
+from avatar_cli.evaluation.benchmark.plot import plot_cost
 from avatar_cli.evaluation.benchmark.results import Result, brief_text, from_json, full_text, to_json
 from avatar_cli.evaluation.benchmark.seams import measure_seams
 from avatar_cli.evaluation.benchmark.silence import measure_silence
 from avatar_cli.evaluation.benchmark.speed import measure_speed
+from avatar_cli.evaluation.benchmark.variants import measure_ranks, measure_sizes
+from avatar_cli.evaluation.benchmark.warm import measure_warm
 from avatar_cli.evaluation.benchmark.wheel import measure_wheel
 from avatar_cli.protocol.errors import AvatarError
 
 PARTS: dict[str, Part] = {
     "speed": measure_speed,
     "first-frame": measure_first_frame,
-    "memory": measure_memory,
+    "warm": measure_warm,
+    "sizes": measure_sizes,
+    "ranks": measure_ranks,
+    "length": measure_length,
+    "photo": measure_photo,
     "mouth": measure_mouth,
     "silence": measure_silence,
     "seams": measure_seams,
@@ -40,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="avatar-bench-") as temporary:
         folder = options.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        bench = Bench(folder.resolve(), options.runs, media_folder())
+        bench = Bench(folder.resolve(), options.runs, media_folder(), options.long)
         for name in chosen:
             try:
                 measured[name] = Result(PARTS[name](bench), machine, options.runs)
@@ -57,7 +66,19 @@ def main(arguments: list[str] | None = None) -> int:
         replace_measured(options.write, full_text(results))
     if options.write_brief:
         replace_measured(options.write_brief, brief_text(results))
+    if options.plot:
+        plot_cost(_cost_table(results), options.plot)
     return 0
+
+
+def _cost_table(results: dict[str, Result]) -> Detail:
+    (table,) = (
+        detail
+        for result in results.values()
+        for detail in result.measurement.details
+        if detail.title == COST_TABLE
+    )
+    return table
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -67,12 +88,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--only", nargs="+", choices=list(PARTS), metavar="NAME", help=", ".join(PARTS))
     parser.add_argument("--runs", type=int, default=5, help="of every figure that varies (default 5)")
+    parser.add_argument("--long", action="store_true", help="also speech of more than a minute, up to ten")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every value as JSON")
     parser.add_argument(
         "--earlier", type=Path, metavar="FILE", help="JSON of an earlier run, for the parts not measured now"
     )
     parser.add_argument("--write", type=Path, metavar="FILE", help="put all tables into a document")
     parser.add_argument("--write-brief", type=Path, metavar="FILE", help="the same with the main table only")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the part `length` as an SVG")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep what was rendered")
     return parser
 

@@ -25,11 +25,13 @@ class Bench:
         folder: For everything that is rendered.
         runs: Of every figure that varies from run to run.
         media: Folder of real recordings, or None where AVATAR_TEST_MEDIA is not set.
+        long: Whether there is time for speech of more than a minute.
     """
 
     folder: Path
     runs: int
     media: Path | None
+    long: bool = False
 
     def say(self, words: str) -> None:
         """Progress, for a person who watches."""

@@ -60,10 +60,14 @@ def stage_shares(reports: list[dict[str, Any]]) -> Detail:
             sums[name] += total["seconds"] / report["speed"]["duration"] / len(reports)
     worth_showing = {name: seconds for name, seconds in sums.items() if seconds >= LEAST_SHOWN}
     largest_first = sorted(worth_showing.items(), key=lambda item: -item[1])
-    rows = [(name, f"{1000 * seconds:.1f} ms") for name, seconds in largest_first]
+    total = sum(sums.values())
+    rows = [
+        (name, f"{1000 * seconds:.1f} ms", f"{100 * seconds / total:.0f} %")
+        for name, seconds in largest_first
+    ]
     return Detail(
         "Where the time goes, for each second of video",
-        ("work", "time"),
+        ("work", "time", "share"),
         tuple(rows),
         "Work of different threads and processes overlaps; decode includes waiting for the encoder. "
         "What happens once (imports, load, reference) is spread over the whole video.",
