@@ -55,12 +55,13 @@ def _distance(mesh: NDArray, points: tuple[int, int]) -> float:
 def hides_mouth(image: NDArray[np.uint8], landmarks: NDArray) -> bool:
     """Whether something plain covers the mouth, so that the lips of a mesh [478, 3] have one colour.
 
-    `image` is uint8 [H, W, 3], RGB. A hand, a microphone or a patterned mask is not recognised.
+    `image` is uint8 [H, W, 3], RGB, and shows the place of the lips. A hand, a microphone or a patterned mask
+    is not recognised.
     """
     face, points = _gray_face(image, landmarks[:, :2])
     lips = _inside(face, points, (*OUTER_UPPER_LIP, *reversed(OUTER_LOWER_LIP)))
     whole = _inside(face, points, FACE_OVAL)
-    return bool(lips.size > 0 and lips.std() < LEAST_LIP_CONTRAST * whole.std())
+    return bool(lips.std() < LEAST_LIP_CONTRAST * whole.std())
 
 
 def _gray_face(image: NDArray[np.uint8], points: NDArray) -> tuple[NDArray[np.uint8], NDArray]:

@@ -40,7 +40,7 @@ def check_suitable(path: Path, image: Image, face: Face) -> None:
 
 
 def face_warnings(image: Image, face: Face) -> list[str]:
-    """What will not look well with a face of uint8 [H, W, 3], one sentence each."""
+    """What will not look well with a suitable face of uint8 [H, W, 3], one sentence each."""
     pose, canonical = personal_pose(face.landmarks, load_motion_basis().shape)
     yaw, pitch, _ = np.degrees(euler_angles(pose.rotation))
     turn = max(abs(yaw), abs(pitch))

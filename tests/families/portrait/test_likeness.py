@@ -75,8 +75,3 @@ def test_a_mouth_is_judged_alike_in_a_large_picture(picture, face):
         large = cv2.resize(image, None, fx=6, fy=6, interpolation=cv2.INTER_CUBIC)
         points = (face.landmarks + 0.5) * 6 - 0.5
         assert hides_mouth(large, points) == hides_mouth(image, face.landmarks)
-
-
-def test_a_mouth_beyond_the_edge_is_not_called_hidden(picture, face):
-    above = int(face.landmarks[list(LIPS), 1].min()) - 2
-    assert not hides_mouth(np.ascontiguousarray(picture[:above]), face.landmarks)

@@ -123,7 +123,7 @@ def test_faces_that_only_the_second_look_shows_are_listed_when_every_face_is_ask
 
 
 def test_no_face_is_listed_twice(tracker, picture):
-    for image in (picture, picture[:, :300], row_of_heads(picture, [420, 420, 300])):
+    for image in (picture, picture[:, 210:], row_of_heads(picture, [420, 420, 300])):
         faces = tracker.faces(np.ascontiguousarray(image), every=True)
         centres = np.array([face.landmarks[:, :2].mean(axis=0) for face in faces])
         gaps = np.linalg.norm(centres[:, None] - centres[None], axis=-1) + 1e9 * np.eye(len(faces))
