@@ -17,10 +17,22 @@ PROMISE_A_LENGTH = ("aiff", "ape", "au", "flac", "mp3", "tta", "wav", "wv")
 Read = Callable[[int, int], bytes]
 """Bytes of a recording from an offset on, of a length; fewer only at its end. May wait for them."""
 
-_WAVE = (b"RIFF", b"RIFX", b"RF64", b"BW64")
-_IN_ORDER = (b"fLaC", b"OggS", b"\x1aE\xdf\xa3", b".snd", b"#!AMR", b"FLV\x01")
+_WAVE = b"WAVE"
+_RIFF = (b"RIFF", b"RIFX", b"RF64", b"BW64")
+# AIFF, CAF, WavPack, Monkey's Audio, Musepack, TAK, MXF and WTV: what they need may stand at the end.
+_NEED_THEIR_END = (
+    b"FORM",
+    b"caff",
+    b"wvpk",
+    b"MAC ",
+    b"MPCK",
+    b"MP+",
+    b"tBaK",
+    b"\x06\x0e\x2b\x34",
+    b"\xb7\xd8\0\x20",
+)
+_MAY_BE_MPEG = (b"ID3", b"\xff", b"\0")
 _MP4_BOXES = (b"ftyp", b"styp", b"moov", b"moof", b"mdat", b"free", b"skip", b"wide", b"pnot", b"uuid")
-_TS_PACKET = 188
 _HEAD = 4096
 _OGG_PAGE = 27 + 255 + 255 * 255  # bytes at most
 _OGG_END = 4  # flag of a page that ends a stream
@@ -29,20 +41,18 @@ _OGG_END = 4  # flag of a page that ends a stream
 def plays_in_order(read: Read) -> bool:
     """Whether ffmpeg makes the same samples of it from a pipe, where it cannot go back, as from a file.
 
-    Known for what encoders and sites send while they make it. MP4 belongs to it where the index comes first,
-    MP3 where no header states the size of the whole file, by which ffmpeg trusts or doubts that header.
+    Not so for MP4 where the index comes last, for MP3 where a header states the size of the whole file, by
+    which ffmpeg trusts or doubts that header, and for some rarer containers. What is unknown here plays in
+    order: raw streams do, and of what is no recording ffmpeg says so at once instead of at its end.
     """
     head = read(0, 12)
     if head[4:8] in _MP4_BOXES:
         return _index_comes_first(read)
-    if head.startswith(_WAVE):
-        return head[8:12] == b"WAVE"
-    if head.startswith(_IN_ORDER):
-        return True
-    if head[:1] == b"\x47":
-        return read(_TS_PACKET, 1) == read(2 * _TS_PACKET, 1) == b"\x47"
-    frame = _after_id3(read)
-    return _is_adts_frame(frame) or (_is_mpeg_frame(frame) and not _states_its_size(frame))
+    if head.startswith(_RIFF):
+        return head[8:12] == _WAVE
+    if head.startswith(_MAY_BE_MPEG):
+        return not _states_its_size(_after_id3(read))
+    return not head.startswith(_NEED_THEIR_END)
 
 
 def begins_with_mpeg_frame(read: Read) -> bool:
@@ -100,13 +110,10 @@ def _is_mpeg_frame(head: bytes) -> bool:
     return version != 1 and layer != 0 and bitrate != 15 and rate != 3
 
 
-def _is_adts_frame(head: bytes) -> bool:
-    """Whether an AAC frame header (ISO/IEC 14496-3, 1.A.2.2) comes first."""
-    return len(head) >= 7 and head[0] == 0xFF and head[1] & 0xF6 == 0xF0
-
-
 def _states_its_size(frame: bytes) -> bool:
-    """Whether the first frame is a Xing header with the number of bytes."""
+    """Whether it is an MPEG audio frame with a Xing header that holds the number of bytes."""
+    if not _is_mpeg_frame(frame):
+        return False
     for mark in (b"Xing", b"Info"):
         at = frame.find(mark, 4, 64)
         if at >= 0:
