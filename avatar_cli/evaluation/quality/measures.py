@@ -65,7 +65,7 @@ def sound_measures(sight: Sight, sound: Sound, facts: Facts) -> Measures:
         silence = Measured(100 * restless, "of the eyes' distance")
     return {
         "av_lag": Measured(found.lag - facts.lag, "where opening and loudness of vowels fit best"),
-        "av_score": Measured(found.score, "correlation at that lag"),
+        "av_score": Measured(found.score, f"correlation at that lag; at lag 0: {found.in_step:.2f}"),
         "av_score_swapped": Measured(found.swapped, "its parts exchanged, best lag: what chance gives"),
         "opening_in_silence": silence,
         **(phone_measures(sight, sound, facts.phones, facts.lag) if facts.phones is not None else {}),

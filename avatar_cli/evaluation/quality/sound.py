@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from avatar_cli.evaluation.decode import SOUND_RATE
 from avatar_cli.evaluation.speech_frames import SILENCE_DB, speech_mask
 from avatar_cli.evaluation.tracks import TRACK_FPS
-from avatar_cli.families.portrait.audio_features import MELS, MELS_PER_FRAME, SILENCE, log_mels
+from avatar_cli.families.portrait.audio_features import MELS, MELS_PER_FRAME, LogMelStream
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -18,6 +18,7 @@ Mask = NDArray[np.bool_]
 # consonants, which are spoken with nearly closed teeth.
 VOWEL_BAND_HZ = (350.0, 1200.0)
 _LOWEST_HZ, _HIGHEST_HZ = 60.0, 7600.0  # of the mel bands
+_PIECE = 160_000  # samples: 10 s
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,19 @@ def hear(samples: Floats, frames: int) -> Sound:
     edges = [round(frame * SOUND_RATE / TRACK_FPS) for frame in range(frames + 1)]
     heard = np.pad(samples[: edges[-1]], (0, max(0, edges[-1] - len(samples))))
     power = np.array([np.mean(heard[start:stop] ** 2) for start, stop in pairwise(edges)])
-    mels = np.full((frames * MELS_PER_FRAME, MELS), SILENCE, np.float32)
-    found = log_mels(heard)[: len(mels)]
-    mels[: len(found)] = found
     return Sound(
-        bands=mels.reshape(frames, MELS_PER_FRAME, MELS).mean(axis=1),
+        bands=_bands(heard),
         level=(10 * np.log10(power + 1e-12)).astype(np.float32),
         speech=speech_mask(heard, SOUND_RATE, TRACK_FPS, frames),
     )
+
+
+def _bands(samples: Floats) -> Floats:
+    """Mean log-mels of every frame of 640 samples, float32 [T, 48]; a piece of sound at a time."""
+    stream = LogMelStream()
+    pieces = [stream.push(samples[start : start + _PIECE]) for start in range(0, len(samples), _PIECE)]
+    mels = np.concatenate([*pieces, stream.finish()])
+    return mels.reshape(-1, MELS_PER_FRAME, MELS).mean(axis=1)
 
 
 def band_centres() -> NDArray[np.float64]:

@@ -22,11 +22,13 @@ class Sync:
     Attributes:
         lag: Frames by which the sound comes after the mouth, at the best fit; negative: the sound is early.
         score: Pearson correlation of the mouth's opening with the loudness of open vowels at that lag.
+        in_step: The same at lag 0: where it is hardly lower, the lag is not certain, as in short videos.
         swapped: The same with sound that does not belong there, at its own best lag: what chance gives.
     """
 
     lag: int
     score: float
+    in_step: float
     swapped: float
 
 
@@ -47,7 +49,7 @@ def sync(opening: Floats, vowels: Floats) -> Sync:
     own = best_match(vowels, opening, everywhere, LARGEST_LAG)
     moved = [np.roll(vowels, round(cut * len(vowels))) for cut in _CUTS]
     chance = [best_match(sound, opening, everywhere, LARGEST_LAG).correlation for sound in moved]
-    return Sync(own.lag, own.correlation, float(np.mean(chance)))
+    return Sync(own.lag, own.correlation, correlation(vowels, opening, everywhere), float(np.mean(chance)))
 
 
 def lag_against(rendered: Floats, real: Floats, mask: Mask) -> Match:

@@ -29,7 +29,7 @@ def test_squints_and_shut_eyes_are_no_blinks():
 
 def test_looking_down_for_a_while_moves_the_usual_opening():
     curve = lids()
-    curve[300:600] *= 0.55
+    curve[300:600] *= 0.45
     curve[450] = 0.01
 
     assert blinks(curve).durations == pytest.approx([0.04])

@@ -16,6 +16,13 @@ def test_a_brighter_grey_differs_by_its_lightness():
     assert colour_change(colours) == pytest.approx(10, abs=0.3)
 
 
+def test_red_and_green_differ_as_the_standard_says():
+    colours = np.zeros((300, 3), np.float32)
+    colours[:150, 0] = colours[150:, 1] = 255  # L*a*b* 53.2 80.1 67.2 and 87.7 -86.2 83.2
+
+    assert colour_change(colours) == pytest.approx(170.6, abs=0.5)
+
+
 def test_skin_and_background_are_told_apart(photo):
     face = FaceTracker().track(photo)
     watcher = ColourWatcher()

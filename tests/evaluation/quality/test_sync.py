@@ -12,6 +12,7 @@ def test_sound_that_comes_late_is_late_by_so_many_frames(wander, late):
 
     assert found.lag == late
     assert found.score > 0.9
+    assert (found.in_step == found.score) == (late == 0)
 
 
 def test_exchanged_sound_scores_like_chance(wander):

@@ -38,6 +38,14 @@ def test_a_head_that_has_turned_a_little_has_the_same_teeth(open_mouth):
     assert teeth_similarity([open_mouth], [moved]) > 0.99
 
 
+def test_only_what_both_mouths_show_is_compared(open_mouth):
+    noise = np.random.default_rng(0).integers(0, 255, (64, 96)).astype(np.uint8)
+    luma = np.where(open_mouth.inside, open_mouth.luma, noise)
+    wider = replace(open_mouth, frame=100, luma=luma, inside=np.ones((64, 96), bool))
+
+    assert teeth_similarity([open_mouth], [wider]) > 0.6
+
+
 def test_mouths_that_are_not_equally_open_are_not_compared(open_mouth):
     assert teeth_similarity([open_mouth], [replace(open_mouth, frame=100, opening=0.25)]) is None
 
