@@ -36,8 +36,6 @@ def eight_bits(image: Image.Image, white: float) -> Image.Image:
         return _scaled(image, white)
     if image.has_transparency_data:
         return image.convert("LA" if image.mode in GRAY else "RGBA")
-    if image.mode == "1":
-        return image.convert("L")
     if image.mode == "LAB":  # not after resizing: its colour axes are signed
         lab, srgb = ImageCms.createProfile("LAB"), ImageCms.createProfile("sRGB")
         return ImageCms.ImageCmsTransform(

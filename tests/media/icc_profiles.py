@@ -91,4 +91,5 @@ def cmyk_profile(corners: npt.NDArray[np.uint8]) -> bytes:
     straight = bytes(range(256))
     table = b"mft1\0\0\0\0" + bytes((4, 3, 2, 0)) + b"".join(map(_fixed, np.eye(3).ravel()))
     table += straight * 4 + corners.tobytes() + straight * 3
-    return profile(b"CMYK", b"Lab ", {b"A2B0": table, b"A2B1": table}, kind=b"prtr")
+    yellowish_paper = _xyz((0.85, 0.88, 0.65))  # which relative colours do not show
+    return profile(b"CMYK", b"Lab ", {b"A2B0": table, b"A2B1": table, b"wtpt": yellowish_paper}, kind=b"prtr")

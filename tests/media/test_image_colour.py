@@ -6,6 +6,7 @@ from PIL import Image, ImageCms
 
 from avatar_cli.media.image_in import load_photo
 from avatar_cli.media.picture_remarks import picture_remarks
+from avatar_cli.media.srgb import plain_conversion, srgb_conversion
 from tests.media.icc_profiles import (
     ADOBE_RGB,
     DISPLAY_P3,
@@ -103,6 +104,8 @@ def test_a_gray_picture_may_have_a_profile_for_rgb(tmp_path):
 def test_a_srgb_profile_changes_nothing(tmp_path):
     icc = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     path = saved(tmp_path / "srgb.png", colours(), icc)
+    with Image.open(path) as image:
+        assert srgb_conversion(image) is plain_conversion
     assert np.array_equal(load_photo(path).pixels, colours())
 
 
@@ -138,7 +141,8 @@ def test_lab_pictures_have_their_colours(tmp_path):
     to_lab = ImageCms.buildTransform(
         ImageCms.createProfile("sRGB"), ImageCms.createProfile("LAB"), "RGB", "LAB"
     )
-    ImageCms.applyTransform(Image.fromarray(colours()), to_lab).save(tmp_path / "lab.tif")
+    lab = ImageCms.applyTransform(Image.fromarray(colours()), to_lab)
+    lab.save(tmp_path / "lab.tif", icc_profile=matrix_profile(DISPLAY_P3, srgb_curve()))  # of no meaning here
     assert (
         np.abs(load_photo(tmp_path / "lab.tif").pixels.astype(int) - colours()).max() <= 6
     )  # whole steps of a and b

@@ -5,6 +5,7 @@ import struct
 import numpy as np
 import pytest
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 from avatar_cli.media.image_in import ImageInfo, load_photo, probe_image
 from avatar_cli.media.picture_file import FORMATS
@@ -120,6 +121,13 @@ def test_broken_exif_leaves_the_picture_as_it_is_stored(tmp_path, exif):
     Image.fromarray(gradient()).save(tmp_path / "photo.jpg", exif=exif)
     assert probe_image(tmp_path / "photo.jpg") == ImageInfo(width=40, height=24)
     assert load_photo(tmp_path / "photo.jpg").pixels.shape == (24, 40, 3)
+
+
+def test_broken_exif_of_a_png_too(tmp_path):
+    text = PngInfo()
+    text.add_text("Raw profile type exif", "\nexif\n4\nno digits")
+    Image.fromarray(gradient()).save(tmp_path / "photo.png", pnginfo=text)
+    assert np.array_equal(load_photo(tmp_path / "photo.png").pixels, gradient())
 
 
 @pytest.mark.parametrize("suffix", ["gif", "webp", "png", "tif", "avif"])

@@ -93,6 +93,13 @@ def test_a_jpeg_picture_is_decoded_at_a_fraction_where_that_is_enough(tmp_path, 
     assert np.abs(photo.pixels.astype(np.int16) - expected).mean() < 1.5
 
 
+def test_a_lying_jpeg_picture_keeps_what_its_upright_sides_need(tmp_path):
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.new("L", (2900, 5800), 90).save(tmp_path / "lying.jpg", exif=exif)
+    assert load_photo(tmp_path / "lying.jpg", (64, 1400)).pixels.shape == (2800, 5600, 3)
+
+
 def test_what_is_invisible_does_not_bleed_into_a_smaller_picture(tmp_path):
     """The colour behind full transparency, here red, must not tint the edge of the person."""
     pixels = np.zeros((1800, 1800, 4), np.uint8)
