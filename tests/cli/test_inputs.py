@@ -7,6 +7,7 @@ from PIL import Image
 from avatar_cli.cli.configuration import configure
 from avatar_cli.cli.inputs import build_job
 from avatar_cli.cli.request import Files, Request
+from avatar_cli.media.speech_spool import SpeechSpool
 from avatar_cli.protocol.errors import InputError, UsageError
 from avatar_cli.protocol.job import Fit, RenderJob
 
@@ -42,6 +43,25 @@ def test_paths_of_a_job_are_absolute(files, photo, speech, tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     relative = files(reference=Path("me.png"), speech=Path("talk.wav"), output=Path("out.mp4"))
     assert job(relative) == job(files())
+
+
+def test_a_speech_from_a_pipe_keeps_its_name_and_has_a_spool(files, speech):
+    spool = SpeechSpool(os.open(speech, os.O_RDONLY), "stdin")
+    built = build_job(files(speech=Path("-")), configure(Request({})), spool.path)
+    spool.close()
+    assert (built.speech, built.spool) == ("-", str(spool.path))
+    assert RenderJob.from_json(built.to_json()) == built
+    assert job(files()).spool is None
+
+
+def test_what_can_be_told_at_once_does_not_wait_for_the_speech(files, tmp_path):
+    (tmp_path / "out.mp4").write_bytes(b"old")
+    source, sink = os.pipe()
+    spool = SpeechSpool(source, "stdin")
+    with pytest.raises(UsageError, match="--overwrite"):
+        build_job(files(speech=Path("-")), configure(Request({})), spool.path)
+    spool.close()
+    os.close(sink)
 
 
 def test_the_name_of_the_video_follows_the_speech(files, tmp_path, monkeypatch):

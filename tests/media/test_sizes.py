@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,14 @@ def test_a_derived_name_never_is_an_input(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert derived_output(Path("anna.png"), Path("hello.mp4")) == Path("anna-hello.mp4")
     assert derived_output(Path("hello.mp4"), Path("sounds/hello.wav")) == Path("hello-hello.mp4")
+
+
+def test_a_speech_from_a_pipe_has_no_name_so_the_video_gets_the_photos(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert derived_output(Path("/photos/anna.png"), Path("-")) == Path("anna.mp4")
+    assert derived_output(Path("anna.mp4"), Path("-")) == Path("anna-speech.mp4")
+    os.mkfifo("pipe.wav")
+    assert derived_output(Path("anna.png"), Path("pipe.wav")) == Path("anna.mp4")
 
 
 def test_a_size_out_of_range_is_told_its_range_and_no_other_size():
