@@ -29,7 +29,7 @@ def closures(opening: Floats, phones: Sequence[Phone]) -> tuple[int, int]:
 
     Args:
         opening: Gap between the inner lips, float [T] at 25 frames/s, e.
-        phones: Of the same recording; those that end after the last frame do not count.
+        phones: Of the same recording; those before the first frame or after the last do not count.
     """
     gap = opening - min(float(np.quantile(opening, _SHUT_QUANTILE)), _WIDEST_SHUT)
     open_frames = gap[gap > _OPEN_ABOVE]
@@ -48,7 +48,7 @@ def labiodental_contact(opening: Floats, phones: Sequence[Phone], speech: NDArra
     """
     mean, deviation = opening[speech].mean(), opening[speech].std()
     middles = [int((p.start + p.end) / 2 * TRACK_FPS) for p in phones if p.unit in LABIODENTAL]
-    inside = [frame for frame in middles if frame < len(opening)]
+    inside = [frame for frame in middles if 0 <= frame < len(opening)]
     if deviation == 0:
         return [0.0 for _ in inside]
     return [float((opening[frame] - mean) / deviation) for frame in inside]
@@ -60,6 +60,6 @@ def _frames(phones: Sequence[Phone], units: Sequence[str], length: int) -> list[
     for phone in phones:
         first = int(np.floor((phone.start - REACH) * TRACK_FPS))
         last = int(np.ceil((phone.end + REACH) * TRACK_FPS))
-        if phone.unit in units and last < length:
+        if phone.unit in units and 0 <= last < length:
             found.append(slice(max(0, first), last + 1))
     return found

@@ -19,6 +19,8 @@ from avatar_cli.evaluation.tracks import TRACK_FPS
 
 RENDER_SIZE = "360p"
 _ALIGNMENTS = "grid_alignments.json"  # phone times of the GRID recordings, by take
+# Of other recordings: words by a recogniser (Whisper, read through), their sounds by pocketsphinx; seconds.
+_PHONES = Path(__file__).with_name("held_out_phones.json")
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,14 @@ def write_still(clip: Clip, media: Path, folder: Path) -> tuple[Path, Image]:
 
 
 def known_phones(clip: Clip, media: Path) -> list[Phone] | None:
-    """Times of the speech sounds of a GRID recording, whose sound is in time."""
-    alignments = json.loads((media / "video" / _ALIGNMENTS).read_text(encoding="utf-8"))
+    """Times of the speech sounds of a recording against its picture; None where nobody knows what is said."""
     corpus, take, *_ = clip.name.split("_")
-    return phones_from(alignments[take]) if corpus == "g" and take in alignments else None
+    if corpus == "g":
+        alignments = json.loads((media / "video" / _ALIGNMENTS).read_text(encoding="utf-8"))
+        return phones_from(alignments[take])
+    aligned = json.loads(_PHONES.read_text(encoding="utf-8"))
+    earlier = float(clip.lag / TRACK_FPS)
+    if clip.name not in aligned:
+        return None
+    phones = phones_from(aligned[clip.name])
+    return [Phone(phone.name, phone.start - earlier, phone.end - earlier) for phone in phones]

@@ -29,6 +29,13 @@ def test_lips_that_meet_within_40_ms_of_the_sound_count():
     assert closures(opening, phones) == (1, 2)
 
 
+def test_a_sound_before_the_first_frame_does_not_count():
+    early = [Phone("B", -0.3, -0.2), Phone("F", -0.3, -0.2)]
+
+    assert closures(np.zeros(50), early) == (0, 0)
+    assert labiodental_contact(np.zeros(50), early, np.ones(50, bool)) == []
+
+
 def test_a_sound_after_the_last_frame_does_not_count():
     assert closures(np.zeros(50), [Phone("B", 2.1, 2.2)]) == (0, 0)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from avatar_cli.evaluation.held_out import CLIPS
+from avatar_cli.evaluation.held_out import CLIPS, Clip
 from avatar_cli.evaluation.quality import summary
 from avatar_cli.evaluation.quality.mouths import closed_share, lags, mouth_curves, score_mouth
 from avatar_cli.evaluation.quality.observation import Observation, Sight
@@ -102,8 +102,12 @@ def test_the_table_by_recording_names_each(person):
     assert lines[0].count("|") == lines[2].count("|")
 
 
-def test_only_the_grid_corpus_has_phone_times(media):
-    phones = known_phones(CLIPS[0], media)
+def test_phone_times_are_those_of_the_picture(media):
+    by_name = {clip.name: known_phones(clip, media) for clip in CLIPS}
+    man = Clip("h_man_address_450_20s.mp4", lag=6)
 
-    assert any(phone.unit == "W" for phone in phones)  # "set white in z three now"
-    assert known_phones(CLIPS[-1], media) is None
+    assert any(phone.unit == "W" for phone in by_name["g_swiz3n_grid_360x288"])  # "set white in z three now"
+    assert [phone.unit for phone in known_phones(man, media)[:4]] == ["S", "P", "IY", "K"]  # "speak"
+    earlier = known_phones(replace(man, lag=0), media)[1].start - known_phones(man, media)[1].start
+    assert earlier == pytest.approx(6 / 25)
+    assert by_name["l_woman_garden_1080x1920"] is None
