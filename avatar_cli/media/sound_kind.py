@@ -34,6 +34,7 @@ _NEED_THEIR_END = (
 _MAY_BE_MPEG = (b"ID3", b"\xff", b"\0")
 _MP4_BOXES = (b"ftyp", b"styp", b"moov", b"moof", b"mdat", b"free", b"skip", b"wide", b"pnot", b"uuid")
 _HEAD = 4096
+_PLACEHOLDER = 0x7FFF_F000  # the least of those that recorders write
 _OGG_PAGE = 27 + 255 + 255 * 255  # bytes at most
 _OGG_END = 4  # flag of a page that ends a stream
 
@@ -58,6 +59,19 @@ def plays_in_order(read: Read) -> bool:
 def begins_with_mpeg_frame(read: Read) -> bool:
     """Whether an MPEG audio frame comes first, after tags: enough for a file too short to be sure of."""
     return _is_mpeg_frame(_after_id3(read))
+
+
+def leaves_its_length_open(read: Read) -> bool:
+    """Whether it is a WAV made for a pipe, whose header holds 0 or 2 GiB and more in place of its length."""
+    if read(0, 4) != b"RIFF":
+        return False
+    offset = 12
+    while len(header := read(offset, 8)) == 8:
+        size = int.from_bytes(header[4:], "little")
+        if header.startswith(b"data"):
+            return size == 0 or size >= _PLACEHOLDER
+        offset += 8 + size + size % 2
+    return False
 
 
 def lacks_its_end(read: Read, size: int) -> bool:

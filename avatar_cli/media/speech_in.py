@@ -11,7 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from avatar_cli.media.ffmpeg import ChildProcess, ffmpeg_path
-from avatar_cli.media.sound_kind import DEMUXERS, PROMISE_A_LENGTH, begins_with_mpeg_frame
+from avatar_cli.media.sound_kind import (
+    DEMUXERS,
+    PROMISE_A_LENGTH,
+    begins_with_mpeg_frame,
+    leaves_its_length_open,
+)
 from avatar_cli.media.speech_bytes import SpeechBytes
 from avatar_cli.protocol.errors import AvatarError, InputError, RenderFailure
 
@@ -167,6 +172,8 @@ class SpeechDecoder:
             self.warnings.append(f"{self._name} has samples that cannot be sound: they become silence.")
 
     def _cut_short(self, seconds: float) -> str | None:
+        if leaves_its_length_open(self._bytes.read):
+            return None
         if self._bytes.lacks_its_end() or any("corrupt" in line for line in self._child.lines):
             return "its end is missing"
         promised = self.info.seconds
@@ -208,6 +215,8 @@ class SpeechDecoder:
                 f"{self._name} has {rate} samples a second, too few for speech: record it again."
             )
         length = next((match for line in lines if (match := _DURATION.search(line))), None)
+        if leaves_its_length_open(self._bytes.read):
+            length = None
         seconds = int(length[1]) * 3600 + int(length[2]) * 60 + float(length[3]) if length else None
         if any(_GUESSED in line for line in lines):
             positions = 0

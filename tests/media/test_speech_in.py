@@ -277,6 +277,20 @@ def found(part: np.ndarray, samples: np.ndarray) -> bool:
     return bool((alike / np.sqrt(power + 1e-9)).max() > 0.99)
 
 
+@pytest.mark.parametrize("placeholder", [0, 0x7FFFF000, 0x80000000, 0xFFFFFFFF])
+def test_a_wav_that_was_made_for_a_pipe_is_whole_though_its_header_knows_no_length(
+    speech, tmp_path, placeholder
+):
+    data = speech(2.0).read_bytes()
+    at = data.index(b"data") + 4
+    path = tmp_path / "piped.wav"
+    path.write_bytes(data[:at] + struct.pack("<I", placeholder) + data[at + 4 :])
+    assert probe_speech(path).seconds is None
+    samples, warnings = decode(path)
+    assert np.array_equal(samples, decode(tmp_path / "speech-2.0.wav")[0])
+    assert warnings == []
+
+
 def test_an_mp4_cut_before_its_index_is_refused(speech, tmp_path):
     whole = convert(speech(4.0), tmp_path / "speech.m4a").read_bytes()
     (tmp_path / "cut.m4a").write_bytes(whole[: len(whole) // 2])
