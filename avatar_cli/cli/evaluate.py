@@ -1,6 +1,8 @@
 """`avatar evaluate`: how good a rendered video is, in figures and pictures."""
 
+import io
 import json as json_format
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from avatar_cli.cli.messages import say
+from avatar_cli.cli.streams import TalkStream
 from avatar_cli.protocol.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -77,7 +80,7 @@ HtmlFile = Annotated[
     Path | None,
     typer.Option("--html", metavar="FILE", help="Write a page with figures, pictures and curves."),
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and what libraries print.")]
 
 
 def evaluate(
@@ -97,6 +100,8 @@ def evaluate(
     for path in (video, truth, face_model):
         if path is not None:
             _require_file(path)
+    if not debug:
+        _silence_libraries()
     # Imported here, because `avatar --help` must not wait for what reads pictures.
     from rich.console import Console
 
@@ -131,6 +136,17 @@ class _Progress:
     def __call__(self, path: Path, frames: int) -> None:
         if frames % self.EVERY == 0:
             say(f"{path}: {frames} frames watched")
+
+
+def _silence_libraries() -> None:
+    """What libraries in C print goes nowhere; Python's own stderr goes where it went."""
+    ours, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    talk = io.BufferedWriter(io.FileIO(ours, "w"))
+    sys.stderr = TalkStream(
+        talk, encoding=sys.stderr.encoding, errors="backslashreplace", line_buffering=True
+    )
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
 
 
 def _require_file(path: Path) -> None:

@@ -32,6 +32,7 @@ def test_figures_go_to_stdout_as_json_alone_and_to_a_page(video, tmp_path):
 
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
+    assert result.stderr == ""
     assert found["frames"] == 50
     assert found["figures"]["blinks"]["value"] == 0
     assert found["figures"]["yaw_deviation"]["verdict"] == "missed"  # a photo does not move

@@ -11,6 +11,7 @@ Floats = NDArray[np.floating]
 Mask = NDArray[np.bool_]
 
 LOW, HIGH = 0.05, 0.95  # quantiles between which a curve's range is taken
+_SMALLEST_RANGE = 1e-6  # of a real person, who may be a photo
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,12 @@ def likeness(rendered: Floats, real: Floats, mask: Mask) -> Likeness:
     """Compares two curves [T] over the frames of `mask`. Raises ValueError: fewer than 12 frames count."""
     match = best_match(rendered, real, mask)
     in_step = correlation(rendered, real, mask)
-    return Likeness(match.correlation, match.lag, in_step, extent(rendered[mask]) / extent(real[mask]))
+    return Likeness(
+        match.correlation,
+        match.lag,
+        in_step,
+        extent(rendered[mask]) / max(extent(real[mask]), _SMALLEST_RANGE),
+    )
 
 
 def extent(curve: Floats) -> float:

@@ -23,7 +23,7 @@ from avatar_cli.evaluation.tracks import TRACK_FPS
 
 Measures = dict[str, Measured]
 
-_NO_SOUND = "the video has no sound"
+_NO_SOUND, _NO_SPEECH = "the video has no sound", "nobody speaks"
 
 
 @dataclass(frozen=True)
@@ -58,17 +58,28 @@ def measure(video: Observation, facts: Facts) -> Measures:
 def sound_measures(sight: Sight, sound: Sound, facts: Facts) -> Measures:
     """Sync, closures, and stillness in silence."""
     opening = sight.curves.opening
-    found = sync(opening, sound.vowels)
     restless = opening_in_silence(opening, sound.silent)
     silence = Measured(None, "no digital silence of a second")
     if restless is not None:
         silence = Measured(100 * restless, "of the eyes' distance")
     return {
-        "av_lag": Measured(found.lag - facts.lag, "where opening and loudness of vowels fit best"),
-        "av_score": Measured(found.score, f"correlation at that lag; at lag 0: {found.in_step:.2f}"),
-        "av_score_swapped": Measured(found.swapped, "its parts exchanged, best lag: what chance gives"),
+        **(
+            sync_measures(sight, sound, facts.lag)
+            if sound.speech.any()
+            else {"av_lag": Measured(None, _NO_SPEECH)}
+        ),
         "opening_in_silence": silence,
         **(phone_measures(sight, sound, facts.phones, facts.lag) if facts.phones is not None else {}),
+    }
+
+
+def sync_measures(sight: Sight, sound: Sound, lag: int) -> Measures:
+    """Lag of the sound from the video alone; `lag` of it are the file's own."""
+    found = sync(sight.curves.opening, sound.vowels)
+    return {
+        "av_lag": Measured(found.lag - lag, "where opening and loudness of vowels fit best"),
+        "av_score": Measured(found.score, f"correlation at that lag; at lag 0: {found.in_step:.2f}"),
+        "av_score_swapped": Measured(found.swapped, "its parts exchanged, best lag: what chance gives"),
     }
 
 
@@ -77,7 +88,7 @@ def phone_measures(sight: Sight, sound: Sound, phones: Sequence[Phone], lag: int
     earlier = float(lag / TRACK_FPS)
     seen = [Phone(phone.name, phone.start - earlier, phone.end - earlier) for phone in phones]
     shut, bilabials = closures(sight.curves.opening, seen)
-    contacts = labiodental_contact(sight.curves.opening, seen, sound.speech)
+    contacts = labiodental_contact(sight.curves.opening, seen, sound.speech) if sound.speech.any() else []
     return {
         "closures": Measured(shut / bilabials if bilabials else None, f"{shut} of {bilabials}"),
         "labiodental_contact": Measured(

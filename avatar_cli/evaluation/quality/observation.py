@@ -20,6 +20,7 @@ from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.protocol.errors import InputError
 
 Floats = NDArray[np.float32]
+FEWEST_FRAMES = 25  # of a video that can be judged: one second
 Progress = Callable[[int], None]  # told how many frames were seen
 
 
@@ -71,7 +72,7 @@ def observe(path: Path, embedder: FaceEmbedder | None, progress: Progress = igno
     No frame is kept. The sound is read at once, for which memory grows by 0.2 MB a second.
 
     Raises:
-        InputError: the file cannot be read, or no face is in it.
+        InputError: the file cannot be read, no face is in it, or it is shorter than a second.
     """
     try:
         sight = watch(read_frames(path, fps=TRACK_FPS), embedder, progress)
@@ -81,6 +82,11 @@ def observe(path: Path, embedder: FaceEmbedder | None, progress: Progress = igno
         ) from error
     except ValueError as error:
         raise InputError(f"{path} shows no face that can be followed: give a video of a person.") from error
+    if len(sight.curves) < FEWEST_FRAMES:
+        raise InputError(
+            f"{path} has only {len(sight.curves)} frames at {TRACK_FPS} a second: give a video of a second "
+            "or more."
+        )
     try:
         sound = hear(read_sound(path), len(sight.curves))
     except RuntimeError:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -88,3 +89,14 @@ def test_the_page_needs_no_other_file_and_shows_everything(evaluation):
     assert text.count("<svg") == 2 * 4  # two rows of 12 s, four plots each
     for figure in evaluation.figures:
         assert figure.definition.title in text.replace("&gt;", ">").replace("&#x27;", "'")
+
+
+def test_where_nobody_speaks_there_is_no_lag(face_curves, wander):
+    video = watched(face_curves(100, gap=np.abs(wander(1, 100))), wander, "me.mp4")
+    silent = replace(video, sound=replace(video.sound, speech=np.zeros(100, bool)))
+
+    found = as_json(judge(silent, None, Facts(phones=[Phone("F", 1.0, 1.1)])))["figures"]
+
+    assert found["av_lag"]["value"] is None
+    assert found["av_lag"]["note"] == "nobody speaks"
+    assert found["labiodental_contact"]["value"] is None

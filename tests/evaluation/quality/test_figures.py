@@ -8,7 +8,7 @@ from avatar_cli.evaluation.quality.figures import Definition, Range, Verdict
     ("value", "verdict"),
     [
         (1.0, Verdict.GOAL),
-        (0.854, Verdict.GOAL),
+        (0.846, Verdict.GOAL),
         (0.75, Verdict.MET),
         (0.69, Verdict.MISSED),
         (None, Verdict.NONE),

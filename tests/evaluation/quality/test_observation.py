@@ -1,7 +1,9 @@
+import cv2
 import numpy as np
 import pytest
 
 from avatar_cli.evaluation.quality.observation import observe, watch
+from avatar_cli.families.portrait.latents import POSE
 from avatar_cli.protocol.errors import InputError
 
 
@@ -14,6 +16,16 @@ def test_a_still_picture_does_nothing(photo):
     assert np.ptp(sight.skin, axis=0).max() == 0
     assert sight.identity is None
     assert sight.snapshots[0].frame == 0
+
+
+def test_a_head_that_moves_is_followed(photo):
+    moved = np.roll(photo, 8, axis=1)
+
+    sight = watch([photo, photo, moved], None)
+
+    shift = sight.curves.pose[:, POSE.index("shift_x_head")]
+    assert abs(shift[1]) < 1e-6
+    assert shift[2] > 0.02
 
 
 def test_frames_without_a_face_keep_every_curve_in_time(photo):
@@ -30,6 +42,14 @@ def test_frames_without_a_face_keep_every_curve_in_time(photo):
 def test_without_any_face_there_is_nothing_to_see(photo):
     with pytest.raises(ValueError, match="no face was found in any of 3 frames"):
         watch([np.zeros_like(photo)] * 3, None)
+
+
+def test_a_video_of_less_than_a_second_cannot_be_judged(tmp_path, photo):
+    path = tmp_path / "me.png"
+    cv2.imwrite(str(path), photo[..., ::-1])
+
+    with pytest.raises(InputError, match="has only 1 frames"):
+        observe(path, None)
 
 
 def test_a_file_that_is_no_video_is_bad_input(tmp_path):
