@@ -86,9 +86,10 @@ def _memory(shortest: list[Cost], longest: Cost) -> Figure:
     short_peak = statistics.median(cost.peak for cost in shortest)
     note = (
         f"sum of the PSS of all processes, every {SAMPLE_SECONDS} s: {longest.peak:.0f} MB against "
-        f"{short_peak:.0f} MB, one long run; its last tenth against its second: "
-        f"{_drift(longest.samples):+.1f} MB"
+        f"{short_peak:.0f} MB, one long run"
     )
+    if long_enough:
+        note += f"; its last tenth against its second: {_drift(longest.samples):+.1f} MB"
     bounds = _BOUNDS if long_enough else Bounds("", "")
     return Figure(title, bounds, " MB", 1, (longest.peak - short_peak,), note)
 

@@ -39,6 +39,8 @@ class Mouth:
         """Cut the sheets and prepare the interior."""
         self._face = face
         self._patch = SlitPatch(_shape(face), head_grid)
+        self._moving = np.flatnonzero(self._patch.weight > 0)
+        self._weight = self._patch.weight.reshape(-1, 1)[self._moving]
         self._upper_nodes, self._upper_operator = self._sheet(face, upper=True)
         self._lower_nodes, self._lower_operator = self._sheet(face, upper=False)
         self._interior = MouthInterior(face, self._patch.box)
@@ -104,11 +106,16 @@ class Mouth:
     def _field(
         self, operator: NDArray[np.float32], moved: NDArray[np.float32], common: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        own = np.stack([operator @ moved[:, 0], operator @ moved[:, 1]], axis=1).reshape(common.shape)
-        return np.asarray(common + self._patch.weight * (own - common), np.float32)
+        """The common field, and where the sheet moves on its own, the share of its own that it has there."""
+        own = np.stack([operator @ moved[:, 0], operator @ moved[:, 1]], axis=1)
+        field = common.copy()
+        nodes = field.reshape(-1, 2)
+        shared = nodes[self._moving]
+        nodes[self._moving] = shared + self._weight * (own - shared)
+        return field
 
     def _sheet(self, face: FaceFrame, upper: bool) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-        """Vertices that carry one sheet, and the operator from their displacement to the patch's nodes.
+        """Vertices that carry one sheet, and the operator from their displacement to the nodes it moves.
 
         Across an opening in the photo the sheet has ghost nodes: they lie on the other lip and move with this
         one. Without them the sheet is squeezed toward the other side and folds.
@@ -140,7 +147,7 @@ class Mouth:
         movers = [a if upper else b for a, b in apart]
         places = [b if upper else a for a, b in apart]
         spline = ThinPlateSpline(points[vertices + places], _SMOOTHING)
-        return np.array(vertices + movers), spline.operator(self._patch.grid.nodes)
+        return np.array(vertices + movers), spline.operator(self._patch.grid.nodes[self._moving])
 
 
 def _shape(face: FaceFrame) -> SlitShape:
