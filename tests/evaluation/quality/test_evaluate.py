@@ -71,6 +71,20 @@ def test_the_person_is_measured_like_the_render(evaluation):
     assert figures["mouth_border_position"]["real"] is None  # recordings have no chunks
 
 
+def test_the_lag_of_a_recording_is_taken_out_of_what_is_said_of_it(face_curves, wander):
+    opening = np.abs(wander(1, 400))
+    real = watched(face_curves(400, gap=opening, jaw_drop=opening, width=opening), wander, "real.mp4")
+    late = replace(real, sound=replace(real.sound, bands=np.roll(real.sound.bands, 6, axis=0)))
+    moved = np.roll(opening, 6)  # rendered from that sound
+    video = watched(face_curves(400, gap=moved, jaw_drop=moved, width=moved), wander, "me.mp4")
+
+    figures = as_json(judge(video, late, Facts(lag=6)))["figures"]
+
+    assert figures["av_lag"]["value"] == figures["av_lag"]["real"] == 0
+    assert figures["lag_against_real"]["value"] == 0
+    assert figures["opening_correlation_in_step"]["value"] == pytest.approx(1)
+
+
 def test_seconds_of_motion_are_not_judged_for_drift(evaluation):
     figure = as_json(evaluation)["figures"]["motion_drift"]
 
