@@ -5,13 +5,17 @@ BIN := $(VENV)/bin
 CONSTRAINTS := .ci/constraints.txt
 
 .DELETE_ON_ERROR:
-.PHONY: demo test check format train bench docs wheel clean
+.PHONY: demo test media check format train bench quality docs wheel clean
 
 demo: $(VENV)/.runtime
 	$(BIN)/avatar render assets/demo/reference.png assets/demo/speech.wav -o demo.mp4 --overwrite
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest
+
+# Renders every file of AVATAR_TEST_MEDIA whole, checks each against its expectation, keeps the videos to be looked at.
+media: $(VENV)/.dev
+	AVATAR_WHOLE_MEDIA=1 AVATAR_KEEP_VIDEOS=media-videos $(BIN)/python -m pytest tests/real_media
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -30,6 +34,10 @@ train: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m avatar_cli.evaluation.benchmark
 
+# Needs AVATAR_TEST_MEDIA: renders people never trained on and writes the tables of docs/quality.md.
+quality: $(VENV)/.dev
+	$(BIN)/python -m avatar_cli.evaluation.quality --write docs/quality.md
+
 docs: $(VENV)/.dev
 	$(BIN)/python -m avatar_cli.cli.reference docs/cli.md
 
@@ -37,7 +45,7 @@ wheel: $(VENV)/.dev
 	$(BIN)/python -m pip wheel --no-deps -w dist .
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) build dist media-videos
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit("avatar needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
