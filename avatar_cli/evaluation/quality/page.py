@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from avatar_cli.evaluation.decode import Image
+from avatar_cli.evaluation.quality.closures import BILABIAL, LABIODENTAL
 from avatar_cli.evaluation.quality.drift import WINDOW
 from avatar_cli.evaluation.quality.evaluate import Evaluation
 from avatar_cli.evaluation.quality.figures import Figure
@@ -104,8 +105,11 @@ def _curves(evaluation: Evaluation) -> str:
     """All of a short video; of a longer one the first and the last minute."""
     curves, sound = evaluation.video.sight.curves, evaluation.video.sound
     level = sound.level if sound else None
+    # Every sound would be more letters than there is room for: those that the lips must meet.
     marks = [
-        (round(phone.start * float(TRACK_FPS)), escape(phone.unit)) for phone in evaluation.facts.phones or ()
+        (round(phone.start * float(TRACK_FPS)), phone.unit)
+        for phone in evaluation.facts.phones or ()
+        if phone.unit in BILABIAL + LABIODENTAL
     ]
     plots = [
         Plot("mouth opening, e", _with_real(evaluation, "opening"), marks),

@@ -1,5 +1,6 @@
 """Curves over the sound as SVG, for the page."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -53,7 +54,7 @@ def draw(plot: Plot, level: Floats | None, frames: range, fps: float) -> str:
         y = _height(np.array([value]), low, high)[0]
         parts.append(f'<text class="label" x="{_LABELS - 6}" y="{y + 3:.0f}">{value:.3g}</text>')
         parts.append(f'<line class="grid" x1="{_LABELS}" x2="{WIDTH}" y1="{y:.1f}" y2="{y:.1f}"/>')
-    for second in range(int(np.ceil(frames.start / fps)), int(frames.stop / fps) + 1):
+    for second in range(math.ceil(frames.start / fps), math.ceil(frames.stop / fps)):
         x = _across(second * fps - frames.start, len(frames))
         parts.append(f'<text class="time" x="{x:.1f}" y="{HEIGHT}">{second}</text>')
         parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="16" y2="{HEIGHT - 14}"/>')
