@@ -111,9 +111,11 @@ def _curves(evaluation: Evaluation) -> str:
         for phone in evaluation.facts.phones or ()
         if phone.unit in BILABIAL + LABIODENTAL
     ]
+    # Widths differ from person to person; openings are both zero for closed lips.
+    usual_width = float(np.median(curves.width))
     plots = [
         Plot("mouth opening, e", _with_real(evaluation, "opening"), marks),
-        Plot("mouth width, e", _with_real(evaluation, "width")),
+        Plot("mouth width, e", _with_real(evaluation, "width", at=usual_width)),
         Plot(
             "head yaw, pitch, roll, degrees",
             [Line(name, curves.angles[:, axis]) for axis, name in enumerate(("yaw", "pitch", "roll"))],
@@ -131,17 +133,16 @@ def _curves(evaluation: Evaluation) -> str:
     return f'<p class="legend">{keys}</p><p>{unit}</p>{"".join(drawn)}'
 
 
-def _with_real(evaluation: Evaluation, name: str) -> list[Line]:
-    """The video's curve, and over it the real person's in its time."""
+def _with_real(evaluation: Evaluation, name: str, at: float | None = None) -> list[Line]:
+    """The video's curve, and over it the real person's in its time; `at` moves the latter's median there."""
     own = getattr(evaluation.video.sight.curves, name)
     lines = [Line("rendered", own)]
     if evaluation.pairing is not None:
         other = getattr(evaluation.pairing.real, name)
-        # Faces differ in how far their lips lie apart at rest and in width: medians are laid over each other.
-        moved = np.full(len(own), np.median(own), np.float32)
+        moved = other if at is None else other - np.median(other) + at
         start = max(0, evaluation.facts.lag)
-        moved[start : start + len(other)] = other - np.median(other) + np.median(own)
-        lines.append(Line("real", moved))
+        after = len(own) - start - len(other)
+        lines.append(Line("real", np.pad(moved, (start, after), mode="edge")))
     return lines
 
 
