@@ -87,13 +87,13 @@ def baselines(media: Path) -> dict[str, Mouth]:
 
 
 def linear_basis_mouth(networks: Networks, person: Person) -> NDArray[np.float32]:
-    """The motion network's latents on the mean face, by the linear basis instead of the second network."""
+    """The motion network's latents as the linear basis moves a face, instead of the second network."""
     basis = load_motion_basis()
     face = FaceTracker().track(person.still)
     assert face is not None
     tokens = torch.from_numpy(reference_tokens(person.still, face.landmarks, basis.shape))[None]
     latents = perform(networks, person.samples, Performance(tokens))
-    return measure_mouth(basis.shape + basis.displacement(latents))[:, _CHANNELS]
+    return measure_mouth(basis.displacement(latents))[:, _CHANNELS]  # against the closed neutral face
 
 
 def fit_ridge(lessons: Sequence[Lesson]) -> Ridge:

@@ -18,8 +18,9 @@ from avatar_cli.evaluation.quality.phones import read_phones
 
 Progress = Callable[[Path, int], None]  # told which video is watched and how many of its frames were
 
-# A living head has no steady mean over seconds: its drift is judged in videos of three minutes and more.
-_FRAMES_TO_JUDGE_DRIFT = 3 * WINDOW
+# A living head has no steady mean over seconds, and a few words fit their sound at several lags: in shorter
+# videos these are measured, not judged.
+_FRAMES_TO_JUDGE = {"motion_drift": 3 * WINDOW, "av_lag": 200}
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def rows(measures: Measures, real: Measures, frames: int) -> list[Figure]:
 
 
 def _asked(definition: Definition, frames: int) -> Definition:
-    if definition.key == "motion_drift" and frames < _FRAMES_TO_JUDGE_DRIFT:
+    if frames < _FRAMES_TO_JUDGE.get(definition.key, 0):
         return replace(definition, at_least=None, goal=None)
     return definition
 

@@ -11,6 +11,7 @@ class Verdict(Enum):
 
     GOAL = "goal"
     MET = "met"
+    SHORT = "short"  # of a goal, where nothing is asked at least
     MISSED = "missed"
     NONE = "none"  # nothing is asked, or nothing was measured
 
@@ -69,7 +70,9 @@ class Definition:
         rounded = round(value, self.digits)
         if self.goal is not None and rounded in self.goal:
             return Verdict.GOAL
-        return Verdict.MET if self.at_least is None or rounded in self.at_least else Verdict.MISSED
+        if self.at_least is None:
+            return Verdict.SHORT
+        return Verdict.MET if rounded in self.at_least else Verdict.MISSED
 
 
 @dataclass(frozen=True)

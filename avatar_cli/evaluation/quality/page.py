@@ -25,7 +25,7 @@ h1 { font-size: 1.4em; } h2 { font-size: 1.1em; margin-top: 2em; }
 table { border-collapse: collapse; width: 100%; } th { text-align: left; color: #667; font-weight: 500; }
 td, th { padding: 2px 10px 2px 0; border-bottom: 1px solid #eceef1; vertical-align: top; }
 td.value { white-space: nowrap; font-variant-numeric: tabular-nums; }
-.goal { background: #d9f2df; } .met { background: #fdf3cf; } .missed { background: #fbdcd9; }
+.goal { background: #d9f2df; } .met, .short { background: #fdf3cf; } .missed { background: #fbdcd9; }
 .strip { display: flex; flex-wrap: wrap; gap: 4px; } figure { margin: 0; width: 110px; }
 figure img { width: 110px; display: block; } figcaption { font-size: 11px; color: #667; }
 svg { width: 100%; display: block; margin: 2px 0 8px; } polyline { fill: none; stroke-width: 1.4; }

@@ -22,7 +22,13 @@ from avatar_cli.evaluation.seams import SeamFigures
 
 RENDERED = "rendered"
 REAL = "real people"
-_REACHED = {Verdict.GOAL: "goal", Verdict.MET: "yes", Verdict.MISSED: "**no**", Verdict.NONE: ""}
+_REACHED = {
+    Verdict.GOAL: "goal",
+    Verdict.MET: "yes",
+    Verdict.SHORT: "not the goal",
+    Verdict.MISSED: "**no**",
+    Verdict.NONE: "",
+}
 
 
 @dataclass(frozen=True)

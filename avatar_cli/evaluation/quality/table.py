@@ -8,9 +8,13 @@ from rich.text import Text
 
 from avatar_cli.evaluation.quality.figures import Figure, Verdict
 
-_STYLES = {Verdict.GOAL: "green", Verdict.MET: "yellow", Verdict.MISSED: "red", Verdict.NONE: ""}
-
-
+_STYLES = {
+    Verdict.GOAL: "green",
+    Verdict.MET: "yellow",
+    Verdict.SHORT: "yellow",
+    Verdict.MISSED: "red",
+    Verdict.NONE: "",
+}
 _WIDTH_FOR_REMARKS = 130  # columns
 
 

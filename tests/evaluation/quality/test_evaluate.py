@@ -85,6 +85,16 @@ def test_the_lag_of_a_recording_is_taken_out_of_what_is_said_of_it(face_curves, 
     assert figures["opening_correlation_in_step"]["value"] == pytest.approx(1)
 
 
+def test_a_few_words_are_not_judged_for_their_lag(face_curves, wander):
+    videos = [
+        watched(face_curves(frames, gap=np.abs(wander(1, frames))), wander, "me.mp4") for frames in (199, 200)
+    ]
+
+    verdicts = [as_json(judge(video, None, Facts()))["figures"]["av_lag"]["verdict"] for video in videos]
+
+    assert verdicts == ["none", "goal"]
+
+
 def test_seconds_of_motion_are_not_judged_for_drift(evaluation):
     figure = as_json(evaluation)["figures"]["motion_drift"]
 

@@ -24,8 +24,8 @@ def test_where_nothing_is_asked_nothing_is_judged():
     assert Definition("x", "x").verdict(3.0) is Verdict.NONE
 
 
-def test_where_only_a_goal_is_named_less_is_no_miss():
-    assert Definition("x", "x", goal=Range(high=3)).verdict(5.0) is Verdict.MET
+def test_where_only_a_goal_is_named_less_is_short_of_it():
+    assert Definition("x", "x", goal=Range(high=3)).verdict(5.0) is Verdict.SHORT
 
 
 def test_bounds_read_as_they_were_written():
