@@ -103,7 +103,7 @@ def test_the_scene_stands_still_far_from_the_moving_head_and_close_to_it(cutout,
     far = outside & (cutout.reference.cutout[..., 3] == 0)
     assert np.array_equal(frame[far], cutout.scene[far])
     uncovered = seen & (cutout.reference.cutout[box.inside][..., 3] > 200)
-    assert np.count_nonzero(uncovered) > 20
+    assert uncovered.any()
 
 
 def test_a_frame_is_the_person_and_what_its_opacity_leaves_of_the_scene(cutout, layers):
@@ -166,7 +166,7 @@ def test_bars_show_the_scene_and_the_head_keeps_out_of_them(networks):
 def test_a_cutout_may_move_into_bars_beside_its_transparent_edges(networks):
     pixels = read_portrait(OPEN_PORTRAIT)
     opacity = np.full(pixels.shape[:2], 255, np.uint8)
-    opacity[:, :3] = 0
+    opacity[:, : pixels.shape[1] // 50] = 0
     portrait = Portrait(pixels, *networks, opacity, stripes(), Fit.PAD)
     moving, picture = FaceFrame.of(portrait.reference).picture, portrait.reference.picture
     assert (moving.left, moving.right) == (0, picture.right)
