@@ -1,5 +1,6 @@
 """The scene behind the person: a colour or a picture, at the size of the video."""
 
+import os
 from pathlib import Path
 from typing import TypeAlias
 
@@ -27,7 +28,7 @@ def resolve_background(text: str | None) -> str:
     """
     if text is None:
         return DEFAULT_BACKGROUND
-    if not _is_colour(text) and Path(text).exists():
+    if not _is_colour(text) and os.path.exists(text):  # noqa: PTH110 - Path's fails on a text that is too long
         probe_image(Path(text))
         return str(Path(text).absolute())
     parse_colour(text)
@@ -67,6 +68,8 @@ def parse_colour(text: str) -> Rgb:
         ) from error
     if len(colour) != 3:
         raise UsageError(f"--background {text} is a colour with transparency: write it as #rrggbb.")
+    if max(colour) > 255:
+        raise UsageError(f"--background {text} is no colour: its red, green and blue are 0 to 255.")
     return colour
 
 

@@ -100,7 +100,13 @@ class SpeechBytes:
             with path.open("rb") as file:  # which a folder refuses
                 return os.dup(file.fileno())
         except OSError as error:
-            raise InputError(f"{self.name} cannot be read ({error.strerror}): check the name.") from error
+            raise self._unreadable(error) from error
 
     def _read_file(self, offset: int, length: int) -> bytes:
-        return os.pread(self._file, length, offset)
+        try:
+            return os.pread(self._file, length, offset)
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: OSError) -> InputError:
+        return InputError(f"{self.name} cannot be read ({error.strerror}): check the name.")

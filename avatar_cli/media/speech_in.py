@@ -31,7 +31,8 @@ _UNSURE = "misdetection possible"
 _NO_SOUND = "matches no streams"
 _GUESSED = "Guessed Channel Layout"
 _LOWEST_RATE = 1000  # samples a second; below, nothing of speech is left
-_LOUDEST = 1e6  # full scale is 1; beyond, a float is no sample, and encoders fail on it
+_HIGHEST_RATE = 10_000_000  # ffmpeg gives DSD1024 5.6 million; its resamplers fail far above
+_LOUDEST = 1000  # full scale is 1; beyond, a float is no sample, and AAC's search for a step never ends
 _SHORT_BY = 0.25  # seconds below its header's length from which a recording counts as cut
 
 
@@ -213,6 +214,10 @@ class SpeechDecoder:
         if rate < _LOWEST_RATE:
             raise InputError(
                 f"{self._name} has {rate} samples a second, too few for speech: record it again."
+            )
+        if rate > _HIGHEST_RATE:
+            raise InputError(
+                f"{self._name} has {rate} samples a second, more than any recorder makes: save it again."
             )
         length = next((match for line in lines if (match := _DURATION.search(line))), None)
         if leaves_its_length_open(self._bytes.read):

@@ -23,6 +23,8 @@ def test_colours():
     for text in ("no colour", "#00b14080", ""):
         with pytest.raises(UsageError, match="#rrggbb"):
             parse_colour(text)
+    with pytest.raises(UsageError, match=r"rgb\(0, 300, 0\).* 0 to 255"):
+        parse_colour("rgb(0, 300, 0)")
 
 
 def test_nothing_asked_for_is_black():
@@ -41,6 +43,11 @@ def test_a_typing_error_is_told_for_both_readings():
         UsageError, match=r"--background sceen\.png is neither a colour nor a file.*#rrggbb.*name"
     ):
         resolve_background("sceen.png")
+
+
+def test_a_text_too_long_for_a_name_is_no_file():
+    with pytest.raises(UsageError, match="neither a colour nor a file"):
+        resolve_background("scene" * 1000)
 
 
 def test_a_word_is_a_colour_and_a_path_a_file(tmp_path, monkeypatch):

@@ -237,6 +237,11 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path):
         probe_speech(tmp_path)
 
 
+def test_a_file_whose_bytes_cannot_be_read_is_named():
+    with pytest.raises(InputError, match=r"/proc/self/mem cannot be read \(Input/output error\)"):
+        probe_speech(Path("/proc/self/mem"))
+
+
 def test_a_header_without_samples_is_no_speech(write_wav):
     with pytest.raises(InputError, match="has no sound"):
         probe_speech(write_wav("speech.wav", 0))
@@ -313,9 +318,9 @@ def test_decoding_goes_on_after_damage(speech, tmp_path, name):
 
 
 def test_samples_that_cannot_be_sound_become_silence(tmp_path):
-    samples = np.array([0.5, np.nan, np.inf, -np.inf, 3e38, -1e7, -0.25, 1.5], np.float32)
+    samples = np.array([0.5, np.nan, np.inf, -np.inf, 3e38, -1e7, 20_000, -0.25, 1.5], np.float32)
     decoded, warnings = decode(write_float_wav(tmp_path / "speech.wav", samples, 16000))
-    assert decoded[:, 0].tolist() == [0.5, 0, 0, 0, 0, 0, -0.25, 1.5]
+    assert decoded[:, 0].tolist() == [0.5, 0, 0, 0, 0, 0, 0, -0.25, 1.5]
     assert "cannot be sound" in warnings[0]
 
 
@@ -323,6 +328,12 @@ def test_a_rate_too_low_for_speech_is_refused(write_wav):
     with pytest.raises(InputError, match=r"speech\.wav has 999 samples a second"):
         probe_speech(write_wav("speech.wav", 2000, 999))
     assert probe_speech(write_wav("speech.wav", 2000, 1000)).rate == 1000
+
+
+def test_a_rate_that_no_recorder_makes_is_refused(write_wav):
+    with pytest.raises(InputError, match=r"speech\.wav has 10000001 samples a second, more than"):
+        probe_speech(write_wav("speech.wav", 2000, 10_000_001))
+    assert probe_speech(write_wav("speech.wav", 2000, 10_000_000)).rate == 10_000_000
 
 
 @pytest.mark.timeout(20)

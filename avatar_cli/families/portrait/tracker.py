@@ -26,6 +26,7 @@ Image = NDArray[np.uint8]  # [H, W, 3], RGB
 # Search windows are halved down to this side, and no further than a quarter of the picture's shorter side.
 MIN_WINDOW = 256
 MOST_HALVINGS_OF_THE_SHORTER_SIDE = 2
+MOST_WINDOWS = 500  # of one size; only pictures many times longer than wide have more
 # A search looks at many windows, each of which may show a false face: it wants to be surer than the first
 # look.
 MIN_PRESENCE_IN_SEARCH = 0.95
@@ -123,6 +124,8 @@ def _smaller_windows(height: int, width: int) -> Iterator[list[Window]]:
     side = max(height, width) // 2
     while side >= smallest:
         lefts, tops = _starts(width, side), _starts(height, side)
+        if len(lefts) * len(tops) > MOST_WINDOWS:
+            return
         yield [Window(left, top, side) for top in tops for left in lefts]
         side //= 2
 

@@ -168,6 +168,14 @@ def test_a_face_in_a_very_long_picture_is_found(tracker, picture, shape):
     assert (found.landmarks[:, :2] < 280).all()
 
 
+def test_the_search_in_a_picture_many_times_longer_than_wide_ends(tracker, monkeypatch):
+    windows = []
+    for detector in (tracker._near, tracker._far):
+        monkeypatch.setattr(detector, "detect", lambda image, more: windows.extend(more) or [])
+    assert tracker.faces(np.full((512, 40_000, 3), 110, np.uint8), every=True) == []
+    assert 200 < len(windows) < 1200
+
+
 @pytest.mark.parametrize("level", [0, 128, 255])
 def test_an_empty_picture_has_no_face(tracker, level):
     assert tracker.track(np.full((300, 400, 3), level, np.uint8)) is None
