@@ -22,11 +22,11 @@ class Files:
 
     reference: Path
     speech: Path
-    output: Path | None
-    overwrite: bool
-    report: Path | None
-    trace: Path | None
-    frame_hashes: Path | None
+    output: Path | None = None
+    overwrite: bool = False
+    report: Path | None = None
+    trace: Path | None = None
+    frame_hashes: Path | None = None
 
 
 @dataclass(frozen=True)

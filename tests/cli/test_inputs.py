@@ -15,15 +15,7 @@ from avatar_cli.protocol.job import Fit, RenderJob
 @pytest.fixture
 def files(photo, speech, tmp_path):
     def make(**changes):
-        given = {
-            "reference": photo,
-            "speech": speech,
-            "output": tmp_path / "out.mp4",
-            "overwrite": False,
-            "report": None,
-            "trace": None,
-            "frame_hashes": None,
-        }
+        given = {"reference": photo, "speech": speech, "output": tmp_path / "out.mp4"}
         return Files(**given | changes)
 
     return make
@@ -115,6 +107,14 @@ def test_a_side_file_needs_a_folder_and_a_name_of_its_own(files, photo, tmp_path
         job(files(**{option: tmp_path / "out.mp4"}))
     with pytest.raises(UsageError, match=r"out\.partial\.mp4"):
         job(files(**{option: tmp_path / "out.partial.mp4"}))
+
+
+def test_a_name_that_no_side_file_can_have_is_refused(files, tmp_path):
+    with pytest.raises(UsageError, match="File name too long"):
+        job(files(report=tmp_path / ("x" * 300)))
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(UsageError, match="loop"):
+        job(files(report=tmp_path / "loop"))
 
 
 @pytest.mark.parametrize("option", ["report", "trace", "frame_hashes"])

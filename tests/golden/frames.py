@@ -68,15 +68,7 @@ def make(folder: Path) -> Made:
     """Renders as much of the demo as N0, I0 and N1 have frames."""
     speech, output, hashes = folder / "speech.wav", folder / "golden.mp4", folder / "hashes"
     _cut(asset_path("demo/speech.wav"), speech, chunk_frames() / FACTS.fps)
-    files = Files(
-        reference=asset_path("demo/reference.png"),
-        speech=speech,
-        output=output,
-        overwrite=True,
-        report=None,
-        trace=None,
-        frame_hashes=hashes,
-    )
+    files = Files(asset_path("demo/reference.png"), speech, output, frame_hashes=hashes)
     job = build_job(files, configure(Request({}, SETTINGS)))
     before = torch.get_num_threads()
     torch.set_num_threads(job.compute.threads)

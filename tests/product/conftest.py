@@ -60,15 +60,7 @@ def render(tmp_path) -> Callable[..., Rendered]:
 
     def run(speech: Path, *settings: str, stop_after: int | None = None) -> Rendered:
         output, hashes = tmp_path / "out.mp4", tmp_path / "hashes"
-        files = Files(
-            reference=REFERENCE,
-            speech=speech,
-            output=output,
-            overwrite=True,
-            report=None,
-            trace=None,
-            frame_hashes=hashes,
-        )
+        files = Files(REFERENCE, speech, output, overwrite=True, frame_hashes=hashes)
         job = build_job(files, configure(Request({}, (*CHEAP, *settings))))
         stop = threading.Event()
         try:

@@ -63,7 +63,7 @@ def render(reference: Path, speech: Path, folder: Path, most_frames: int | None)
     the command does for what it refuses.
     """
     output = folder / f"{reference.stem}-{speech.stem}.mp4"
-    files = Files(reference, speech, output, overwrite=True, report=None, trace=None, frame_hashes=None)
+    files = Files(reference, speech, output, overwrite=True)
     job = build_job(files, configure(Request({}, preview=True)))
     outcome, stop = Outcome(output), threading.Event()
 
