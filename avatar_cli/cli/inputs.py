@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from avatar_cli.cli.configuration import Configuration
@@ -84,12 +85,18 @@ def build_job(files: Files, configuration: Configuration, spool: Path | None = N
 
 def _check_side_file(path: Path, taken: Iterable[Path], overwrite: bool) -> None:
     """Reports, traces and hashes never replace an input, the video or each other; else as the video does."""
-    if not path.parent.is_dir() or path.is_dir() or not os.access(path.parent, os.W_OK):
-        raise UsageError(f"{path} cannot be written: name a file in a folder that exists.")
-    if path.resolve() in {other.resolve() for other in taken}:
-        raise UsageError(f"{path} is an input, the video itself or asked for twice: name another file.")
-    if path.is_file() and not overwrite:
-        raise UsageError(f"{path} exists: add --overwrite to replace it, or name another file.")
+    try:
+        with suppress(FileNotFoundError):
+            path.stat()  # fails on a name that no file can have
+        if not path.parent.is_dir() or path.is_dir() or not os.access(path.parent, os.W_OK):
+            raise UsageError(f"{path} cannot be written: name a file in a folder that exists.")
+        # Path.resolve fails on a loop of links
+        if os.path.realpath(path) in {os.path.realpath(other) for other in taken}:
+            raise UsageError(f"{path} is an input, the video itself or asked for twice: name another file.")
+        if path.is_file() and not overwrite:
+            raise UsageError(f"{path} exists: add --overwrite to replace it, or name another file.")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror}): choose another name.") from error
 
 
 def _check_name(path: Path, kind: type[AvatarError]) -> None:

@@ -1,5 +1,6 @@
 """Size of the video, and the name of the file where none is given."""
 
+import os
 import re
 from pathlib import Path
 
@@ -65,5 +66,5 @@ def derived_output(reference: Path, speech: Path) -> Path:
     """
     stem, other = (reference.stem, "speech") if is_stream(speech) else (speech.stem, speech.stem)
     name = Path(f"{stem}.mp4")
-    taken = {reference.resolve(), speech.resolve()}
-    return name if name.resolve() not in taken else Path(f"{reference.stem}-{other}.mp4")
+    taken = {os.path.realpath(reference), os.path.realpath(speech)}  # Path.resolve fails on a loop of links
+    return name if os.path.realpath(name) not in taken else Path(f"{reference.stem}-{other}.mp4")

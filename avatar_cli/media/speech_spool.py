@@ -17,12 +17,14 @@ import stat
 import struct
 import tempfile
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 from avatar_cli.media.input_path import STDIN, is_stream, spoken_name
 from avatar_cli.protocol.errors import AvatarError, EnvironmentProblem, InputError, UsageError
 
 _PIECE = 1 << 16  # bytes; what a pipe holds
+_READ_LATER = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # neither opening nor reading waits
 _FLOCK = "hhqqi0q"  # struct flock of 64-bit Linux: type, whence, start, length, process
 _REST = 0  # as a length: everything after the start
 _LAST_BYTE = (1 << 63) - 2
@@ -32,7 +34,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def open_spool(path: Path) -> "SpeechSpool | None":
     """Begin to keep what comes from standard input, a pipe or a device; None for a file.
 
-    Waits for a named pipe to be opened by its writer.
+    A named pipe may still be without a writer: one is waited for like what it will write.
 
     Raises:
         UsageError: it is a terminal.
@@ -43,7 +45,7 @@ def open_spool(path: Path) -> "SpeechSpool | None":
         return None
     name = spoken_name(path)
     try:
-        source = os.dup(0) if path == STDIN else os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        source = os.dup(0) if path == STDIN else os.open(path, _READ_LATER)
     except OSError as error:
         raise InputError(f"{name} cannot be read ({error.strerror}): check the name.") from error
     if os.isatty(source):
@@ -122,8 +124,10 @@ class SpeechSpool:
     def _read(self) -> bytes | None:
         """What has come, nothing at the end; None when it is to stop."""
         try:
-            ready, _, _ = select.select([self._source, self._woken], [], [])
-            return None if self._woken in ready else os.read(self._source, _PIECE)
+            while self._woken not in select.select([self._source, self._woken], [], [])[0]:
+                with suppress(BlockingIOError):  # another reader of the same pipe was quicker
+                    return os.read(self._source, _PIECE)
+            return None
         except OSError as error:
             raise InputError(
                 f"{self._name} cannot be read ({error.strerror}): give a recording of speech."

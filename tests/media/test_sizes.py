@@ -54,6 +54,13 @@ def test_a_derived_name_never_is_an_input(tmp_path, monkeypatch):
     assert derived_output(Path("hello.mp4"), Path("sounds/hello.wav")) == Path("hello-hello.mp4")
 
 
+def test_a_loop_of_links_has_a_derived_name_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("loop").symlink_to("loop")
+    assert derived_output(Path("anna.png"), Path("loop")) == Path("loop.mp4")
+    assert derived_output(Path("loop"), Path("hello.wav")) == Path("hello.mp4")
+
+
 def test_a_speech_from_a_pipe_has_no_name_so_the_video_gets_the_photos(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert derived_output(Path("/photos/anna.png"), Path("-")) == Path("anna.mp4")

@@ -200,11 +200,22 @@ def test_files_are_not_spooled_and_pipes_are(write_wav, tmp_path):
     assert open_spool(write_wav("speech.wav", 10)) is None
     assert open_spool(tmp_path / "absent.wav") is None
     os.mkfifo(tmp_path / "pipe")
-    opened = in_thread(lambda: open_spool(tmp_path / "pipe"))
+    spool = in_thread(lambda: open_spool(tmp_path / "pipe"))()  # which does not wait for a writer
     (tmp_path / "pipe").write_bytes(b"bytes")
-    spool = opened()
     assert SpoolReader(spool.path, "pipe").read_fully(0, 100) == b"bytes"
     spool.close()
+
+
+def test_a_named_pipe_that_nobody_writes_and_one_that_another_empties_hold_nobody_up(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    in_thread(open_spool(tmp_path / "pipe").close)()
+    rivals = [open_spool(tmp_path / "pipe") for _ in range(2)]
+    with (tmp_path / "pipe").open("wb", buffering=0) as writer:
+        for _ in range(20):
+            writer.write(b"bytes")
+            time.sleep(0.01)
+        for rival in rivals:
+            in_thread(rival.close)()
 
 
 def test_a_terminal_is_no_recording(monkeypatch):
