@@ -14,7 +14,7 @@ from avatar_cli.media.input_path import STDIN
 from avatar_cli.media.output_path import check_output, partial_path
 from avatar_cli.media.sizes import derived_output, resolve_size
 from avatar_cli.media.speech_in import probe_speech
-from avatar_cli.protocol.errors import AvatarError, InputError, UsageError
+from avatar_cli.protocol.errors import AvatarError, EnvironmentProblem, InputError, UsageError
 from avatar_cli.protocol.job import Compute, Encoding, Fit, Generation, Mode, Picture, RenderJob
 
 
@@ -31,6 +31,7 @@ def build_job(files: Files, configuration: Configuration, spool: Path | None = N
         InputError: REF or SPEECH cannot be used.
         EnvironmentProblem: ffmpeg or a folder is missing.
     """
+    _check_current_folder()
     ffmpeg_path()
     _check_name(files.reference, InputError)
     _check_name(files.speech, InputError)
@@ -81,6 +82,14 @@ def build_job(files: Files, configuration: Configuration, spool: Path | None = N
         frame_hashes=_absolute(files.frame_hashes) if files.frame_hashes else None,
         spool=str(spool) if spool else None,
     )
+
+
+def _check_current_folder() -> None:
+    """Paths are made absolute, which needs one."""
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise EnvironmentProblem("The current folder was deleted: change to another one.") from error
 
 
 def _check_side_file(path: Path, taken: Iterable[Path], overwrite: bool) -> None:

@@ -8,7 +8,7 @@ from avatar_cli.cli.configuration import configure
 from avatar_cli.cli.inputs import build_job
 from avatar_cli.cli.request import Files, Request
 from avatar_cli.media.speech_spool import SpeechSpool
-from avatar_cli.protocol.errors import InputError, UsageError
+from avatar_cli.protocol.errors import EnvironmentProblem, InputError, UsageError
 from avatar_cli.protocol.job import Fit, RenderJob
 
 
@@ -107,6 +107,14 @@ def test_a_side_file_needs_a_folder_and_a_name_of_its_own(files, photo, tmp_path
         job(files(**{option: tmp_path / "out.mp4"}))
     with pytest.raises(UsageError, match=r"out\.partial\.mp4"):
         job(files(**{option: tmp_path / "out.partial.mp4"}))
+
+
+def test_a_current_folder_that_is_gone_is_told(files, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(EnvironmentProblem, match="The current folder was deleted"):
+        job(files())
 
 
 def test_a_name_that_no_side_file_can_have_is_refused(files, tmp_path):
