@@ -15,7 +15,7 @@ test: $(VENV)/.dev
 
 # Renders every file of AVATAR_TEST_MEDIA whole, checks each against its expectation, keeps the videos to be looked at.
 media: $(VENV)/.dev
-	AVATAR_WHOLE_MEDIA=1 AVATAR_KEEP_VIDEOS=media-videos $(BIN)/python -m pytest tests/real_media
+	AVATAR_WHOLE_MEDIA=1 AVATAR_KEEP_VIDEOS=media-videos $(BIN)/python -m pytest tests/real_media --timeout 3600
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -9,7 +9,7 @@ import sys
 import time
 from fractions import Fraction
 
-import numpy as np
+import cv2
 import pytest
 
 from avatar_cli.media.probe_mp4 import decoding_fault, probe_mp4, read_frames
@@ -80,7 +80,8 @@ def assert_plays(video, frames):
     facts = probe_mp4(video)
     assert len(facts.video.times) == frames
     assert abs(facts.video.end - facts.sound.end) <= Fraction(1, FPS)
-    first, *rest = (frame.astype(np.int16) for frame in read_frames(video))
+    shown = read_frames(video)
+    first = next(shown)
     assert first.std() > 4
     if frames >= SHOWN:
-        assert max(np.abs(frame - first).max() for frame in rest) > 20
+        assert max(cv2.absdiff(frame, first).max() for frame in shown) > 20
