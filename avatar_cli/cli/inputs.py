@@ -1,6 +1,8 @@
 """From a command line to a job: everything that can be wrong is found here, before anything is computed."""
 
 import os
+import re
+import resource
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +19,10 @@ from avatar_cli.media.speech_in import probe_speech
 from avatar_cli.protocol.errors import AvatarError, EnvironmentProblem, InputError, UsageError
 from avatar_cli.protocol.job import Compute, Encoding, Fit, Generation, Mode, Picture, RenderJob
 
+_OPEN_FILES, _OPEN_FILES_A_RANK = 56, 8  # somewhat more than the launcher and its ranks have at a time
+
+_ADDRESS = re.compile(r"[a-z]+:/", re.IGNORECASE)  # pathlib makes one slash of two
+
 
 def build_job(files: Files, configuration: Configuration, spool: Path | None = None) -> RenderJob:
     """Check inputs and outputs and resolve the job; the speech comes last, for it may have to be waited for.
@@ -29,12 +35,16 @@ def build_job(files: Files, configuration: Configuration, spool: Path | None = N
     Raises:
         UsageError: OUT exists, is an input, or a size or colour cannot be.
         InputError: REF or SPEECH cannot be used.
-        EnvironmentProblem: ffmpeg or a folder is missing.
+        EnvironmentProblem: ffmpeg or a folder is missing, or this process may hardly open files.
     """
     _check_current_folder()
+    _check_open_files(configuration["compute.ranks"])
     ffmpeg_path()
-    _check_name(files.reference, InputError)
-    _check_name(files.speech, InputError)
+    if files.reference == STDIN:
+        raise UsageError("REF cannot come from stdin, only SPEECH can: name a file.")
+    for given in (files.reference, files.speech):
+        _check_name(given, InputError)
+        _check_no_address(given)
     output = files.output or derived_output(files.reference, files.speech)
     _check_name(output, UsageError)
     image = probe_image(files.reference)
@@ -92,6 +102,17 @@ def _check_current_folder() -> None:
         raise EnvironmentProblem("The current folder was deleted: change to another one.") from error
 
 
+def _check_open_files(ranks: int) -> None:
+    """With too few, torch's launcher waits for a connection that cannot come."""
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = _OPEN_FILES + _OPEN_FILES_A_RANK * ranks
+    if allowed != resource.RLIM_INFINITY and allowed < needed:
+        raise EnvironmentProblem(
+            f"Only {allowed} files may be open at a time, too few to render: allow more by "
+            f"`ulimit -n {needed}`."
+        )
+
+
 def _check_side_file(path: Path, taken: Iterable[Path], overwrite: bool) -> None:
     """Reports, traces and hashes never replace an input, the video or each other; else as the video does."""
     try:
@@ -114,6 +135,11 @@ def _check_name(path: Path, kind: type[AvatarError]) -> None:
         _absolute(path).encode()
     except UnicodeEncodeError as error:
         raise kind(f"The name of {path} is not UTF-8 text: rename the file or its folder.") from error
+
+
+def _check_no_address(path: Path) -> None:
+    if _ADDRESS.match(str(path)) and not path.exists():
+        raise InputError(f"{path} is an address, and avatar reads files only: download it first.")
 
 
 def _absolute(path: Path) -> str:

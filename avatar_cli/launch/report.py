@@ -25,6 +25,7 @@ from avatar_cli.protocol.report import FirstFrame, MemoryUse, RankPeaks, Report,
 
 SWITCHES = ("enter", "leave")  # first words of the names of intervals in which a model comes or goes
 FIRST_CHUNKS = ("", "N0")
+LEAST_STEADY_FRAMES = 50  # after the warm-up; a rate over fewer says more of the file's end than of the work
 PACKAGES = ("torch", "numpy", "opencv-python-headless", "ai-edge-litert", "safetensors", "imageio-ffmpeg")
 
 
@@ -121,7 +122,9 @@ class ReportBuilder:
 
     def speed(self, finished: Finished) -> Speed:
         """Frames a second of a job that is done."""
-        warm = self._warm if self._warm is not None and self._warm.frames < finished.frames else None
+        warm = self._warm
+        if warm is not None and finished.frames - warm.frames < LEAST_STEADY_FRAMES:
+            warm = None
         return Speed(
             frames=finished.frames,
             duration=finished.duration,

@@ -28,10 +28,10 @@ def check_output(path: Path, overwrite: bool, inputs: Sequence[Path] = ()) -> No
 
 
 def _check(path: Path, overwrite: bool, inputs: Sequence[Path]) -> None:
-    if path.suffix.lower() != ".mp4":
-        raise UsageError(f"The output {path} is not named .mp4: avatar writes MP4 files only.")
     if path.is_dir():
         raise UsageError(f"The output {path} is a folder: give the name of a file.")
+    if path.suffix.lower() != ".mp4":
+        raise UsageError(f"The output {path} is not named .mp4: avatar writes MP4 files only.")
     for file in (path, partial_path(path)):
         if any(file.exists() and source.exists() and file.samefile(source) for source in inputs):
             raise UsageError(f"{file} is an input and would be overwritten: name the output otherwise.")

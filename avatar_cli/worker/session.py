@@ -51,8 +51,9 @@ def run(job: RenderJob, emit: EventSink, stop: threading.Event) -> None:
         if publisher:
             with interval(emit, "finish", rank=rank):
                 output = publisher.finish()
-            emit(Finished(str(output), publisher.frames, float(publisher.frames / job.picture.fps), now()))
         emit(memory_peaks(rank))
+        if publisher:
+            emit(Finished(str(output), publisher.frames, float(publisher.frames / job.picture.fps), now()))
 
 
 def _open_speech(job: RenderJob, keep_sound: bool) -> SpeechSource:

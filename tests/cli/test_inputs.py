@@ -1,4 +1,5 @@
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,16 @@ def test_inputs_that_are_missing_are_bad_input(files, tmp_path):
         job(files(speech=tmp_path / "absent.wav"))
 
 
+def test_an_address_is_not_fetched(files):
+    with pytest.raises(InputError, match=r"talk\.mp3 is an address.*download it first"):
+        job(files(speech=Path("https://example.com/talk.mp3")))
+
+
+def test_the_picture_cannot_come_from_stdin(files):
+    with pytest.raises(UsageError, match="REF cannot come from stdin"):
+        job(files(reference=Path("-")))
+
+
 def test_a_background_that_is_no_colour_is_refused(files):
     with pytest.raises(UsageError, match="greenish"):
         job(files(), background="greenish")
@@ -115,6 +126,18 @@ def test_a_current_folder_that_is_gone_is_told(files, tmp_path, monkeypatch):
     (tmp_path / "gone").rmdir()
     with pytest.raises(EnvironmentProblem, match="The current folder was deleted"):
         job(files())
+
+
+def test_too_few_open_files_are_told(files):
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (63, before[1]))
+    try:
+        with pytest.raises(EnvironmentProblem, match=r"Only 63 files may be open.* `ulimit -n 64`"):
+            job(files())
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, before[1]))
+        job(files())
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_a_name_that_no_side_file_can_have_is_refused(files, tmp_path):

@@ -26,6 +26,8 @@ EYE_LINE = 0.36  # height of the eyes in the video where there is a choice
 SMALLEST_FACE = 0.25
 # Rather than thin bars: the head may be this much larger than the part, at the cost of its hair.
 CUT_HAIR = 1.2
+# Between bars more of the picture is shown than the head needs, as far as there is more.
+MORE_BETWEEN_BARS = 1.25
 _EDGE = 0.01  # of the picture's height: soft cut-outs end a little before its edge
 
 
@@ -118,6 +120,8 @@ def _cropped(width: int, height: int, face: NDArray, size: tuple[int, int]) -> _
     if largest < needed <= largest * CUT_HAIR and face_needs <= largest:
         needed = largest
     down = max(down, needed)
+    if down > largest:  # there are bars anyway
+        down = min(down * MORE_BETWEEN_BARS, max(height, width / aspect))
     across = down * aspect
     eyes = face[[*LEFT_EYE.upper_lid, *RIGHT_EYE.upper_lid], 1].mean()
     top = max(min(eyes - EYE_LINE * down, visible_top), visible_bottom - down)

@@ -22,7 +22,8 @@ from avatar_cli.families.portrait.tokens import reference_tokens
 from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.media.background import DEFAULT_BACKGROUND
 from avatar_cli.media.image_in import Photo
-from avatar_cli.protocol.job import Picture
+from avatar_cli.media.sizes import round_to_even
+from avatar_cli.protocol.job import Fit, Picture
 
 Floats = NDArray[np.float32]
 
@@ -174,6 +175,12 @@ def _choice_warnings(speaker: Speaker, picture: Picture) -> list[str]:
 
 
 def _scene_warnings(canvas: Canvas, picture: Picture) -> list[str]:
+    if picture.fit is Fit.CROP and canvas.picture != Box(0, 0, picture.width, picture.height):
+        width, height = round_to_even(canvas.picture.width, canvas.picture.height)
+        return [
+            "Bars appear, because the head would be cut without them: choose a size nearer to the picture's "
+            f"shape, such as --size {width}x{height}."
+        ]
     if canvas.shows_scene or picture.background == DEFAULT_BACKGROUND:
         return []
     return [

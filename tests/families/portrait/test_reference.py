@@ -205,3 +205,12 @@ def test_what_shines_through_a_half_transparent_person_does_not_hide_them(pictur
     on_gray = on_background(picture, networks, "gray", opacity=photo.opacity)
     assert np.array_equal(striped.person, on_gray.person)
     assert striped.person.mean() > 0.1
+
+
+def test_bars_that_a_large_head_needs_are_told_with_a_size_that_has_none(picture, networks):
+    close_up = np.ascontiguousarray(picture[30:200, 140:310])
+    told = [warning for warning in encode(close_up, 640, 360, networks).warnings if "Bars" in warning]
+    assert len(told) == 1
+    width, height = map(int, told[0].rsplit(" ", 1)[1].rstrip(".").split("x"))
+    assert height == 360
+    assert not any("Bars" in warning for warning in encode(close_up, width, height, networks).warnings)

@@ -39,8 +39,12 @@ class Photo:
         self._samples = pixels if density == 1 else self._refined(pixels)
 
     def draw(self, positions: NDArray[np.float32]) -> Pixels:
-        """Premultiplied RGBA [h, w, 4] at positions [h, w, 2] (x, y), in samples; its border goes on."""
-        return sample(self._samples, positions)
+        """Premultiplied RGBA [h, w, 4] at positions [h, w, 2] (x, y), in samples.
+
+        Beyond its border the photo is mirrored: hair and walls go on so, where the last row would be drawn
+        out into streaks.
+        """
+        return sample(self._samples, positions, cv2.BORDER_REFLECT_101)
 
     def _refined(self, pixels: Pixels) -> Pixels:
         rows, columns = pixels.shape[:2]
