@@ -30,7 +30,8 @@ __all__ = ["Mp4Writer", "SoundFormat", "VideoFormat", "check_output", "partial_p
 _SOUND_AHEAD = Fraction(1, 5)  # seconds
 _FRAMES_BEFORE_SOUND = 5
 
-_FRAMES_ON_THEIR_WAY = 4  # from us to the encoder: as many as there are threads that hand them on
+# From us to the encoder. Of two, ffmpeg keeps one until the next has come.
+_FRAMES_ON_THEIR_WAY = 3
 _QUEUED = 2
 _LAST_WORDS_SECONDS = 5.0  # for a child that closed a pipe to end
 _ABANDON_SECONDS = 10.0
@@ -101,7 +102,7 @@ class Mp4Writer:
     def write_frame(self, rgb: npt.NDArray[np.uint8]) -> None:
         """Queue one frame [height, width, 3], which must not change afterwards.
 
-        Blocks while four are on their way to the encoder, in our queue and in ffmpeg's together.
+        Blocks while three are on their way to the encoder, in our queue and in ffmpeg's together.
         ffmpeg takes frames only as far as it has their sound: write the sound of this frame and of the next
         `sound_lead` ones first, or where there are no more, `end_sound`.
         """

@@ -62,7 +62,7 @@ def test_nothing_is_held_back_once_it_is_open_or_the_encoder_has_ended(pipe):
     assert passes(ended, 50) == 50
 
 
-def test_an_ffmpeg_that_takes_nothing_is_given_four_frames(start_render):
+def test_an_ffmpeg_that_takes_nothing_is_given_three_frames(start_render):
     render = start_render()
     os.kill(render.writer.pid, signal.SIGSTOP)
     given = []
@@ -74,5 +74,5 @@ def test_an_ffmpeg_that_takes_nothing_is_given_four_frames(start_render):
     waiting = len(given)
     os.kill(render.writer.pid, signal.SIGCONT)
     feed.join()
-    assert waiting == 4
+    assert waiting == 3
     assert sum(1 for _ in read_frames(render.writer.finish())) == 30
