@@ -87,13 +87,13 @@ def test_json_lines_are_all_there_is_on_stdout(start):
     kinds = {event["event"] for event in events}
     assert code == 0
     assert {"rank_started", "interval", "instant", "progress", "warning", "memory", "finished"} <= kinds
-    assert [event["frames"] for event in events if event["event"] == "progress"] == list(range(1, 61))
+    assert [event["frames"] for event in events if event["event"] == "progress"] == list(range(1, 121))
     assert err == ""
 
 
 def test_report_and_trace_tell_the_same_story(start, tmp_path):
     report_file, trace_file = tmp_path / "report.json", tmp_path / "trace.json"
-    code, _, err = start("--report", report_file, "--trace", trace_file, "--seed", "7", delay=0.01).end()
+    code, _, err = start("--report", report_file, "--trace", trace_file, "--seed", "7", delay=0.01, frames=120).end()
     assert code == 0, err
     report = json.loads(report_file.read_text())
     ttff = report["ttff"]
@@ -102,7 +102,7 @@ def test_report_and_trace_tell_the_same_story(start, tmp_path):
     assert names[0] == ("command", "command")
     assert {("launcher", "spawn"), ("launcher", "imports"), ("rank 0", "imports")} <= set(names)
     assert ("rank 0", "decode") in names
-    assert report["speed"]["frames"] == 60
+    assert report["speed"]["frames"] == 120
     assert report["speed"]["warm_up_frames"] == 48
     assert report["job"]["generation"]["seed"] == 7
     assert report["environment"]["ranks"]["0"]["threads"] == 1

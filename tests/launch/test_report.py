@@ -49,6 +49,11 @@ def test_a_video_of_one_chunk_has_no_steady_speed(report):
     assert result.speed.steady_fps is None
 
 
+def test_few_frames_after_the_first_chunk_give_no_steady_speed(report):
+    result = report(Progress(48, 60, 103.0, "decode"), Finished("/out.mp4", 60, 2.4, 104.0))
+    assert result.speed.steady_fps is None
+
+
 def test_a_stall_free_start_waits_for_the_slowest_frame(report):
     """48 frames (1.92 s) at 102, the next at 104.5: a start before 104.5 - 1.92 would run dry."""
     result = report(
