@@ -87,13 +87,15 @@ def test_json_lines_are_all_there_is_on_stdout(start):
     kinds = {event["event"] for event in events}
     assert code == 0
     assert {"rank_started", "interval", "instant", "progress", "warning", "memory", "finished"} <= kinds
-    assert [event["frames"] for event in events if event["event"] == "progress"] == list(range(1, 121))
+    assert [event["frames"] for event in events if event["event"] == "progress"] == list(range(1, 61))
     assert err == ""
 
 
 def test_report_and_trace_tell_the_same_story(start, tmp_path):
     report_file, trace_file = tmp_path / "report.json", tmp_path / "trace.json"
-    code, _, err = start("--report", report_file, "--trace", trace_file, "--seed", "7", delay=0.01, frames=120).end()
+    code, _, err = start(
+        "--report", report_file, "--trace", trace_file, "--seed", "7", delay=0.01, frames=120
+    ).end()
     assert code == 0, err
     report = json.loads(report_file.read_text())
     ttff = report["ttff"]
@@ -113,7 +115,7 @@ def test_report_and_trace_tell_the_same_story(start, tmp_path):
     tracks = {item["args"]["name"] for item in trace if item["name"] == "thread_name"}
     assert {"command", "launcher", "decode"} <= tracks
     assert any(item["ph"] == "X" and item["name"] == "decode N0" for item in trace)
-    assert [item["args"]["frames"] for item in trace if item["name"] == "frames"] == list(range(1, 61))
+    assert [item["args"]["frames"] for item in trace if item["name"] == "frames"] == list(range(1, 121))
 
 
 @pytest.mark.parametrize("name", ["report", "trace"])
