@@ -1,7 +1,8 @@
-"""What all tests share: recordings, and how examples are chosen."""
+"""What all tests share: recordings, real media, threads, and how examples are chosen."""
 
+import os
 import wave
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,26 @@ from avatar_cli.assets import asset_path
 # The same examples in every run, so that a failure is always a change's fault.
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session")
+def media() -> Path:
+    """The folder of real pictures, recordings and clips."""
+    folder = os.environ.get("AVATAR_TEST_MEDIA")
+    if not folder:
+        pytest.skip("AVATAR_TEST_MEDIA is not set: no real pictures and recordings to test with")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def one_thread() -> Iterator[None]:
+    """As in a rank of the command: sums depend on the number of threads."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import typer
 
 from avatar_cli.cli.messages import say
 from avatar_cli.cli.streams import TalkStream
+from avatar_cli.media.input_path import unreadable
 from avatar_cli.protocol.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def _require_file(path: Path) -> None:
         with path.open("rb"):
             pass
     except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}): check the name.") from error
+        raise unreadable(path, error) from error
 
 
 def _chunks(report: Path | None) -> "ChunkLengths":
@@ -169,7 +170,7 @@ def _chunks(report: Path | None) -> "ChunkLengths":
         generation = json_format.loads(report.read_text(encoding="utf-8"))["job"]["generation"]
         return ChunkLengths(generation["chunk_frames"], generation["interpolated_frames"])
     except OSError as error:
-        raise InputError(f"{report} cannot be read ({error.strerror}): check the name.") from error
+        raise unreadable(report, error) from error
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{report} is no report of a render: give what `avatar render --report` wrote."

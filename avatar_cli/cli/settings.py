@@ -61,7 +61,7 @@ def _one_of(*names: str) -> Callable[[Any], str]:
 def _fps(value: Any) -> Any:
     try:
         fps = parse_fps(str(value))
-    except (ValueError, ZeroDivisionError):
+    except ValueError:
         fps = None
     if fps is None or not SLOWEST_FPS <= fps <= FASTEST_FPS:
         raise ValueError(

@@ -24,6 +24,11 @@ def spoken_name(path: Path) -> str:
     return "stdin" if path == STDIN else str(path)
 
 
+def unreadable(name: str | Path, error: OSError) -> InputError:
+    """What to raise for an input that the system does not let us read."""
+    return InputError(f"{name} cannot be read ({error.strerror}): check the name.")
+
+
 def check_is_file(path: Path) -> None:
     """Refuse pipes and devices: opening one can wait forever, and inputs are read more than once.
 

@@ -10,7 +10,7 @@ from PIL import Image, UnidentifiedImageError
 from PIL.ImageFile import ImageFile
 from PIL.TiffImagePlugin import TiffImageFile
 
-from avatar_cli.media.input_path import check_is_file
+from avatar_cli.media.input_path import check_is_file, unreadable
 from avatar_cli.media.no_picture import why_not_a_picture
 from avatar_cli.protocol.errors import InputError
 
@@ -87,7 +87,7 @@ def _open(path: Path) -> ImageFile:
         raise InputError(f"{path} {why_not_a_picture(path)}") from error
     except Exception as error:  # the same here, and Pillow's OSError has no number where the file is at fault
         if isinstance(error, OSError) and error.errno is not None:
-            raise InputError(f"{path} cannot be read ({error.strerror}): check the name.") from error
+            raise unreadable(path, error) from error
         raise _damaged(path, error) from error
 
 

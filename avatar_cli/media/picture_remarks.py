@@ -5,12 +5,8 @@ from pathlib import Path
 from avatar_cli.media.picture_file import open_picture
 from avatar_cli.media.srgb import ProfileError, srgb_conversion
 
-_SECOND_IS_NO_PICTURE = (
-    "MPO",
-    "ICO",
-    "ICNS",
-    "CUR",
-)  # it is a depth or gain map, or another size of the same
+# What follows the first is a depth or gain map, or another size of the same.
+_SECOND_IS_NO_PICTURE = ("MPO", "ICO", "ICNS", "CUR")
 
 
 def picture_remarks(path: Path) -> tuple[str, ...]:

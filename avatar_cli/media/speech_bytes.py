@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from avatar_cli.media.input_path import check_is_file, spoken_name
+from avatar_cli.media.input_path import check_is_file, spoken_name, unreadable
 from avatar_cli.media.sound_kind import Read, lacks_its_end, plays_in_order
 from avatar_cli.media.speech_spool import SpoolReader
 from avatar_cli.protocol.errors import AvatarError, InputError
@@ -100,13 +100,10 @@ class SpeechBytes:
             with path.open("rb") as file:  # which a folder refuses
                 return os.dup(file.fileno())
         except OSError as error:
-            raise self._unreadable(error) from error
+            raise unreadable(self.name, error) from error
 
     def _read_file(self, offset: int, length: int) -> bytes:
         try:
             return os.pread(self._file, length, offset)
         except OSError as error:
-            raise self._unreadable(error) from error
-
-    def _unreadable(self, error: OSError) -> InputError:
-        return InputError(f"{self.name} cannot be read ({error.strerror}): check the name.")
+            raise unreadable(self.name, error) from error

@@ -20,7 +20,7 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from avatar_cli.media.input_path import STDIN, is_stream, spoken_name
+from avatar_cli.media.input_path import STDIN, is_stream, spoken_name, unreadable
 from avatar_cli.protocol.errors import AvatarError, EnvironmentProblem, InputError, UsageError
 
 _PIECE = 1 << 16  # bytes; what a pipe holds
@@ -47,7 +47,7 @@ def open_spool(path: Path) -> "SpeechSpool | None":
     try:
         source = os.dup(0) if path == STDIN else os.open(path, _READ_LATER)
     except OSError as error:
-        raise InputError(f"{name} cannot be read ({error.strerror}): check the name.") from error
+        raise unreadable(name, error) from error
     if os.isatty(source):
         os.close(source)
         raise UsageError(f"SPEECH is {path}, but {name} is a terminal: pipe a recording in, or name a file.")

@@ -70,13 +70,16 @@ def _prepare(
         photo = load_photo(Path(job.reference), (job.picture.width, job.picture.height))
         scene = load_background(job.picture.background, job.picture.width, job.picture.height)
         encoded = family.encode(photo, scene, job.picture, job.generation.prompt)
-    pictures = (Path(job.reference), background_file(job.picture.background))
-    remarks = [remark for path in pictures if path for remark in picture_remarks(path)]
-    for warning in (*remarks, *encoded.warnings) if rank == 0 else ():
+    for warning in (*_picture_remarks(job), *encoded.warnings) if rank == 0 else ():
         emit(Warned(warning))
     with interval(emit, "stages", rank=rank):
         graph = family.graph(encoded.conditioning, speech, job.generation, job.picture)
         return Pipeline(graph, _pipeline_job(job, family, encoded.conditioning, speech), emit, stop, rank)
+
+
+def _picture_remarks(job: RenderJob) -> list[str]:
+    pictures = (Path(job.reference), background_file(job.picture.background))
+    return [remark for path in pictures if path for remark in picture_remarks(path)]
 
 
 def _pipeline_job(job: RenderJob, family: Family, conditioning: object, speech: SpeechSource) -> Job:

@@ -1,19 +1,8 @@
-import os
-from pathlib import Path
-
 import cv2
 import numpy as np
 import pytest
 
 from avatar_cli.assets import asset_path
-
-
-@pytest.fixture(scope="session")
-def media():
-    folder = os.environ.get("AVATAR_TEST_MEDIA")
-    if not folder:
-        pytest.skip("AVATAR_TEST_MEDIA is not set: no real recordings")
-    return Path(folder)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 """Small made-up recordings, and the folder of real ones where there is one."""
 
-import os
 import wave
 from collections.abc import Callable
 from fractions import Fraction
@@ -13,14 +12,6 @@ import pytest
 from avatar_cli.media.mp4_out import Mp4Writer, SoundFormat, VideoFormat
 from avatar_cli.protocol.job import Encoding
 from avatar_cli.protocol.timing import frame_edge
-
-
-@pytest.fixture
-def real_media() -> Path:
-    folder = os.environ.get("AVATAR_TEST_MEDIA")
-    if not folder:
-        pytest.skip("AVATAR_TEST_MEDIA is not set: no real pictures and recordings to test with")
-    return Path(folder)
 
 
 @pytest.fixture

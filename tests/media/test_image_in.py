@@ -31,9 +31,9 @@ def over_green(photo: Photo) -> np.ndarray:
     return np.rint(photo.pixels * weight + np.array(GREEN) * (1 - weight)).astype(np.uint8)
 
 
-def test_real_pictures_load_or_are_refused_in_a_sentence(real_media):
+def test_real_pictures_load_or_are_refused_in_a_sentence(media):
     refused = {}
-    for path in sorted((real_media / "portraits").iterdir()):
+    for path in sorted((media / "portraits").iterdir()):
         try:
             info = probe_image(path)
         except InputError as error:
@@ -48,15 +48,15 @@ def test_real_pictures_load_or_are_refused_in_a_sentence(real_media):
 
 
 @pytest.mark.parametrize(("name", "source"), SAME_PHOTO.items())
-def test_variants_of_a_photo_look_like_it(real_media, name, source):
-    ours = load_photo(real_media / "portraits" / name).pixels
-    theirs = load_photo(real_media / "portraits" / source).pixels
+def test_variants_of_a_photo_look_like_it(media, name, source):
+    ours = load_photo(media / "portraits" / name).pixels
+    theirs = load_photo(media / "portraits" / source).pixels
     assert ours.shape == theirs.shape
     assert np.abs(ours.astype(int) - theirs).mean() < 8
 
 
-def test_a_real_cut_out_shows_what_is_behind_it(real_media):
-    photo = load_photo(real_media / "portraits" / "v_alpha_cutout.png")
+def test_a_real_cut_out_shows_what_is_behind_it(media):
+    photo = load_photo(media / "portraits" / "v_alpha_cutout.png")
     seen = over_green(photo)
     assert (seen[photo.opacity == 0] == GREEN).all()
     solid = photo.opacity == 255

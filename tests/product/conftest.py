@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import torch
 
 from avatar_cli.assets import asset_path
 from avatar_cli.cli.configuration import configure
@@ -22,12 +21,8 @@ CHEAP = ("picture.size=64x64", "generation.steps=1", "encoding.preset=ultrafast"
 
 
 @pytest.fixture(scope="session", autouse=True)
-def one_thread():
-    """As in a rank of the command: sums depend on the number of threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+def same_sums(one_thread):
+    """Frames are compared bit by bit."""
 
 
 @dataclass(frozen=True)

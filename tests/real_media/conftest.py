@@ -4,17 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-import torch
 
 from tests.real_media.catalogue import SHOWN
-
-
-@pytest.fixture(scope="session")
-def media() -> Path:
-    folder = os.environ.get("AVATAR_TEST_MEDIA")
-    if not folder:
-        pytest.skip("AVATAR_TEST_MEDIA is not set: no real pictures and recordings to render")
-    return Path(folder)
 
 
 @pytest.fixture(scope="session")
@@ -34,9 +25,5 @@ def videos(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def one_thread():
-    """As in a rank of the command."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+def same_sums(one_thread):
+    """Frames are compared bit by bit."""

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
@@ -11,19 +10,18 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from avatar_cli import __version__
+from avatar_cli.evaluation.benchmark.context import MEDIA_VARIABLE, media_folder
 from avatar_cli.evaluation.benchmark.document import replace_measured
 from avatar_cli.evaluation.quality import summary
 from avatar_cli.evaluation.quality.parts import PARTS, Found, Work, measure_part, say
-
-_MEDIA = "AVATAR_TEST_MEDIA"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Measures and prints Markdown; returns the exit status."""
     options = _parser().parse_args(arguments)
-    media = os.environ.get(_MEDIA)
-    if not media:
-        say(f"{_MEDIA} is not set: it must name the folder with video, speech, portraits and models.")
+    media = media_folder()
+    if media is None:
+        say(f"{MEDIA_VARIABLE} is not set: it must name the folder with video, speech, portraits and models.")
         return 4
     chosen = options.only or list(PARTS)
     if options.write and set(chosen) != set(PARTS):
@@ -32,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="avatar-quality-") as temporary:
         folder = (options.keep or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        found = _measure([name for name in PARTS if name in chosen], Work(Path(media), folder))
+        found = _measure([name for name in PARTS if name in chosen], Work(media, folder))
     text = _text(found)
     print(text)
     if options.json:

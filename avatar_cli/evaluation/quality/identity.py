@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from avatar_cli.evaluation.decode import Image
 from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
+from avatar_cli.families.portrait.tflite import run_network
 from avatar_cli.protocol.errors import InputError
 
 Floats = NDArray[np.float32]
@@ -54,10 +55,7 @@ class FaceEmbedder:
     def embed(self, frame: Image, landmarks: Floats) -> Floats:
         """Unit vector of a face in an RGB frame, by its mesh in pixels; face and mirror image are summed."""
         face = (aligned_face(frame, landmarks).astype(np.float32) - 127.5) / 128
-        network = self._network
-        network.set_tensor(network.get_input_details()[0]["index"], np.stack([face, face[:, ::-1]]))
-        network.invoke()
-        both = network.get_tensor(network.get_output_details()[0]["index"]).astype(np.float32).sum(axis=0)
+        both = run_network(self._network, np.stack([face, face[:, ::-1]]))[0].astype(np.float32).sum(axis=0)
         return both / np.linalg.norm(both)
 
 

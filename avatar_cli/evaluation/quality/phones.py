@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from avatar_cli.media.input_path import unreadable
 from avatar_cli.protocol.errors import InputError
 
 
@@ -35,7 +36,7 @@ def read_phones(path: Path) -> list[Phone]:
         text = path.read_text(encoding="utf-8")
         return phones_from(json.loads(text)) if text.lstrip()[:1] in "[{" else _from_lines(text)
     except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}): check the name.") from error
+        raise unreadable(path, error) from error
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{path} holds no phone times ({error}): write lines of `start end name`, in seconds."

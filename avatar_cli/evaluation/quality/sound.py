@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from avatar_cli.evaluation.decode import SOUND_RATE
 from avatar_cli.evaluation.speech_frames import SILENCE_DB, speech_mask
 from avatar_cli.evaluation.tracks import TRACK_FPS
-from avatar_cli.families.portrait.audio_features import MELS, MELS_PER_FRAME, LogMelStream
+from avatar_cli.families.portrait.audio_features import MELS, MELS_PER_FRAME, LogMelStream, band_centres
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -17,7 +17,6 @@ Mask = NDArray[np.bool_]
 # The first formant of open vowels: loud there means a lowered jaw. Loudness as a whole also rises with hissed
 # consonants, which are spoken with nearly closed teeth.
 VOWEL_BAND_HZ = (350.0, 1200.0)
-_LOWEST_HZ, _HIGHEST_HZ = 60.0, 7600.0  # of the mel bands
 _PIECE = 160_000  # samples: 10 s
 
 
@@ -71,9 +70,3 @@ def _bands(samples: Floats) -> Floats:
     pieces = [stream.push(samples[start : start + _PIECE]) for start in range(0, len(samples), _PIECE)]
     mels = np.concatenate([*pieces, stream.finish()])
     return mels.reshape(-1, MELS_PER_FRAME, MELS).mean(axis=1)
-
-
-def band_centres() -> NDArray[np.float64]:
-    """Frequencies at which the mel bands peak, float64 [48], Hz (mel = 2595 log10(1 + f / 700))."""
-    low, high = (2595 * np.log10(1 + hertz / 700) for hertz in (_LOWEST_HZ, _HIGHEST_HZ))
-    return np.asarray(700 * (10 ** (np.linspace(low, high, MELS + 2)[1:-1] / 2595) - 1))

@@ -27,14 +27,24 @@ _BELOW_DB, _ABOVE_DB = 45.0, 15.0  # bands are clipped to this range about the r
 _DB_PER_UNIT = 15.0
 
 
-def _mel_filters() -> np.ndarray:
-    """Triangles of unit sum, evenly spaced in mel; float32 [257, 48]."""
+def _band_edges() -> np.ndarray:
+    """Where the bands begin, peak and end, evenly spaced in mel; float64 [50], Hz."""
 
     def to_mel(hertz: float) -> float:
         return 2595.0 * math.log10(1.0 + hertz / 700.0)
 
     mels = np.linspace(to_mel(_LOWEST_HZ), to_mel(_HIGHEST_HZ), MELS + 2)
-    edges = 700.0 * (10.0 ** (mels / 2595.0) - 1.0)
+    return np.asarray(700.0 * (10.0 ** (mels / 2595.0) - 1.0))
+
+
+def band_centres() -> np.ndarray:
+    """Frequencies at which the bands peak, float64 [48], Hz."""
+    return _band_edges()[1:-1]
+
+
+def _mel_filters() -> np.ndarray:
+    """Triangles of unit sum, evenly spaced in mel; float32 [257, 48]."""
+    edges = _band_edges()
     hertz = np.linspace(0.0, SAMPLE_RATE / 2, _TRANSFORM // 2 + 1)[:, None]
     low, peak, high = edges[:-2], edges[1:-1], edges[2:]
     triangles = np.maximum(0.0, np.minimum((hertz - low) / (peak - low), (high - hertz) / (high - peak)))

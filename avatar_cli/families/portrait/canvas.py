@@ -67,10 +67,10 @@ def compose(photo: Photo, landmarks: NDArray, scene: Image, fit: Fit) -> Canvas:
     """Crops or pads a picture to the size of the video.
 
     `Fit.PAD` shows the whole picture between bars; a person who is cut out down to the lower edge stands on
-    that of the video. `Fit.CROP` cuts the largest part that has the video's
-    shape, around the head: the whole head is inside, its eyes near the upper third. Where the head is clearly
-    larger than such a part, the part grows beyond the picture and the picture gets bars; where it is a little
-    larger, the top of the hair is cut instead.
+    that of the video. `Fit.CROP` cuts the largest part that has the video's shape, around the head: the whole
+    head is inside, its eyes near the upper third. Where the head is clearly larger than such a part, the part
+    grows beyond the picture and the picture gets bars; where it is a little larger, the top of the hair is
+    cut instead.
 
     Args:
         photo: The picture.

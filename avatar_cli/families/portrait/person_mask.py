@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.box import Box
-from avatar_cli.families.portrait.tflite import load_network
+from avatar_cli.families.portrait.tflite import load_network, run_network
 
 NETWORK_SIDE = 256
 # More than this is cut away from a picture whose transparency follows a person. A disc leaves 0.21 of its
@@ -36,10 +36,6 @@ class PersonMasker:
         """Probability 0..1 of a person, float32 [H, W], for uint8 [H, W, 3] RGB."""
         height, width = image.shape[:2]
         square = cv2.resize(image, (NETWORK_SIDE, NETWORK_SIDE), interpolation=cv2.INTER_AREA)
-        self._network.set_tensor(
-            self._network.get_input_details()[0]["index"], (square / np.float32(255)).astype(np.float32)[None]
-        )
-        self._network.invoke()
-        probability = self._network.get_tensor(self._network.get_output_details()[0]["index"])[0, :, :, 0]
-        resized = cv2.resize(probability, (width, height), interpolation=cv2.INTER_LINEAR)
+        probability = run_network(self._network, (square / np.float32(255)).astype(np.float32)[None])[0]
+        resized = cv2.resize(probability[0, :, :, 0], (width, height), interpolation=cv2.INTER_LINEAR)
         return np.asarray(resized, np.float32).clip(0, 1)

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from avatar_cli.evaluation.quality.sound import band_centres, hear
+from avatar_cli.evaluation.quality.sound import hear
+from avatar_cli.families.portrait.audio_features import band_centres
 
 
 def tone(hertz, seconds=2.0, gain=0.3):

@@ -9,11 +9,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from avatar_cli.assets import asset_path
+from avatar_cli.families.portrait.face_mesh import Face
 from avatar_cli.families.portrait.family import PortraitFamily, load
+from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.media.background import load_background
 from avatar_cli.media.image_in import load_photo
 from avatar_cli.media.speech_source import SpeechSource
@@ -39,12 +43,25 @@ def no_events(event: Any) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def one_thread():
-    """Sums depend on the number of threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+def same_sums(one_thread):
+    """Frames are compared bit by bit."""
+
+
+@pytest.fixture(scope="session")
+def tracker() -> FaceTracker:
+    return FaceTracker()
+
+
+@pytest.fixture(scope="session")
+def picture() -> NDArray[np.uint8]:
+    """The demo photo, RGB [512, 512, 3]; not to be changed."""
+    return load_photo(asset_path("demo/reference.png")).pixels
+
+
+@pytest.fixture(scope="session")
+def face(tracker, picture) -> Face:
+    """That of the demo photo."""
+    return tracker.track(picture)
 
 
 @pytest.fixture(scope="session")

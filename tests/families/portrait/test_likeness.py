@@ -2,23 +2,10 @@ import cv2
 import numpy as np
 import pytest
 
-from avatar_cli.assets import asset_path
 from avatar_cli.families.portrait.geometry import personal_pose
 from avatar_cli.families.portrait.landmarks import LIPS
 from avatar_cli.families.portrait.likeness import has_human_proportions, hides_mouth
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
-from avatar_cli.families.portrait.tracker import FaceTracker
-from avatar_cli.media.image_in import load_photo
-
-
-@pytest.fixture(scope="module")
-def picture():
-    return load_photo(asset_path("demo/reference.png")).pixels
-
-
-@pytest.fixture(scope="module")
-def face(picture):
-    return FaceTracker().track(picture)
 
 
 @pytest.fixture(scope="module")

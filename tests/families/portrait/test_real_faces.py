@@ -1,6 +1,5 @@
 """Faces in the real pictures of AVATAR_TEST_MEDIA: which are found, and what is said about them."""
 
-import os
 from pathlib import Path
 
 import cv2
@@ -9,7 +8,6 @@ import pytest
 
 from avatar_cli.families.portrait.speaker import find_speaker, seen_pixels
 from avatar_cli.families.portrait.suitability import check_suitable, face_warnings
-from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.media.image_in import load_photo
 from avatar_cli.protocol.errors import InputError
 
@@ -52,16 +50,8 @@ PEOPLE = (
 
 
 @pytest.fixture(scope="module")
-def portraits():
-    folder = os.environ.get("AVATAR_TEST_MEDIA")
-    if not folder:
-        pytest.skip("AVATAR_TEST_MEDIA is not set: no real pictures to find faces in")
-    return Path(folder) / "portraits"
-
-
-@pytest.fixture(scope="module")
-def tracker():
-    return FaceTracker()
+def portraits(media):
+    return media / "portraits"
 
 
 def pixels(path):

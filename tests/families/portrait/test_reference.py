@@ -5,7 +5,6 @@ import cv2
 import numpy as np
 import pytest
 
-from avatar_cli.assets import asset_path
 from avatar_cli.families.portrait.landmarks import BLENDSHAPES
 from avatar_cli.families.portrait.latents import CHANNELS
 from avatar_cli.families.portrait.measures import measure_mouth
@@ -13,7 +12,7 @@ from avatar_cli.families.portrait.motion_basis import load_motion_basis
 from avatar_cli.families.portrait.person_mask import PersonMasker
 from avatar_cli.families.portrait.reference import encode_reference, resting_latents
 from avatar_cli.families.portrait.tracker import FaceTracker
-from avatar_cli.media.image_in import Photo, load_photo
+from avatar_cli.media.image_in import Photo
 from avatar_cli.protocol.errors import InputError
 from avatar_cli.protocol.job import Fit, Picture
 
@@ -28,11 +27,6 @@ def encode(pixels, width, height, networks, *, fit=Fit.CROP, face=None, opacity=
 @pytest.fixture(scope="module")
 def networks():
     return FaceTracker(), PersonMasker()
-
-
-@pytest.fixture(scope="module")
-def picture():
-    return load_photo(asset_path("demo/reference.png")).pixels
 
 
 @pytest.fixture(scope="module")

@@ -5,24 +5,12 @@ import cv2
 import numpy as np
 import pytest
 
-from avatar_cli.assets import asset_path
 from avatar_cli.families.portrait.speaker import find_speaker, seen_pixels
-from avatar_cli.families.portrait.tracker import FaceTracker
-from avatar_cli.media.image_in import Photo, load_photo
+from avatar_cli.media.image_in import Photo
 from avatar_cli.protocol.errors import InputError, UsageError
 
 ME = Path("me.png")
 CELL = 420
-
-
-@pytest.fixture(scope="module")
-def tracker():
-    return FaceTracker()
-
-
-@pytest.fixture(scope="module")
-def picture():
-    return load_photo(asset_path("demo/reference.png")).pixels
 
 
 def row_of_heads(picture, sides):

@@ -1,6 +1,3 @@
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -130,11 +127,8 @@ def crooked_smile(mesh):
         "p43_woman_street_720p.png",
     ],
 )
-def test_parted_lips_close_along_their_whole_length(network, name):
-    media = os.environ.get("AVATAR_TEST_MEDIA")
-    if media is None:
-        pytest.skip("AVATAR_TEST_MEDIA is not set: no portraits with parted lips")
-    picture = load_photo(Path(media) / "portraits" / name).pixels
+def test_parted_lips_close_along_their_whole_length(network, media, name):
+    picture = load_photo(media / "portraits" / name).pixels
     landmarks = FaceTracker().track(picture).landmarks
     mesh = personal_pose(landmarks, BASIS.shape)[1].astype(np.float32)
     tokens = torch.from_numpy(reference_tokens(picture, landmarks, BASIS.shape))[None]

@@ -4,26 +4,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from avatar_cli.assets import asset_path
 from avatar_cli.families.portrait.geometry import Pose, rotation_matrix
 from avatar_cli.families.portrait.landmarks import BLENDSHAPES, INNER_LOWER_LIP
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
 from avatar_cli.families.portrait.suitability import check_suitable, face_warnings
-from avatar_cli.families.portrait.tracker import FaceTracker
-from avatar_cli.media.image_in import load_photo
 from avatar_cli.protocol.errors import InputError
 
 ME = Path("me.png")
-
-
-@pytest.fixture(scope="module")
-def picture():
-    return load_photo(asset_path("demo/reference.png")).pixels
-
-
-@pytest.fixture(scope="module")
-def face(picture):
-    return FaceTracker().track(picture)
 
 
 def placed(face, shape, *, scale=60.0, at=(225.0, 110.0), yaw=0.0):

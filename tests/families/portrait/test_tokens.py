@@ -2,19 +2,12 @@ import cv2
 import numpy as np
 import pytest
 
-from avatar_cli.assets import asset_path
 from avatar_cli.families.portrait.latents import REFERENCE_TOKEN_FEATURES, REFERENCE_TOKENS
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
 from avatar_cli.families.portrait.tokens import TOKEN_POINTS, reference_tokens, sample_colours
 from avatar_cli.families.portrait.tracker import FaceTracker
-from avatar_cli.media.image_in import load_photo
 
 BASIS = load_motion_basis()
-
-
-@pytest.fixture(scope="module")
-def picture():
-    return load_photo(asset_path("demo/reference.png")).pixels
 
 
 @pytest.fixture(scope="module")

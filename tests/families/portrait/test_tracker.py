@@ -6,24 +6,7 @@ from avatar_cli.assets import asset_path
 from avatar_cli.families.portrait.geometry import euler_angles, personal_pose
 from avatar_cli.families.portrait.landmarks import BLENDSHAPES
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
-from avatar_cli.families.portrait.tracker import FaceTracker
-from avatar_cli.media.image_in import load_photo
 from avatar_cli.protocol.errors import EnvironmentProblem
-
-
-@pytest.fixture(scope="module")
-def tracker():
-    return FaceTracker()
-
-
-@pytest.fixture(scope="module")
-def picture():
-    return load_photo(asset_path("demo/reference.png")).pixels
-
-
-@pytest.fixture(scope="module")
-def face(tracker, picture):
-    return tracker.track(picture)
 
 
 def distance(landmarks, others, unit_of=None):

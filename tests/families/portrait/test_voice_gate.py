@@ -1,8 +1,6 @@
 """The voice gate: open for every voice, shut for every other sound, told no later than the audio encoder."""
 
-import os
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -36,11 +34,8 @@ def detector(family):
 
 
 @pytest.fixture
-def recording():
-    folder = os.environ.get("AVATAR_TEST_MEDIA")
-    if not folder:
-        pytest.skip("AVATAR_TEST_MEDIA is not set: no real recordings to hear")
-    return lambda name: read_sound(Path(folder) / "speech" / name, seconds=15)
+def recording(media):
+    return lambda name: read_sound(media / "speech" / name, seconds=15)
 
 
 def blocks(samples):
