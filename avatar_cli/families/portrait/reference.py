@@ -10,7 +10,9 @@ from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.canvas import Canvas, compose
 from avatar_cli.families.portrait.compositing import plain_colours
 from avatar_cli.families.portrait.face_mesh import Face
+from avatar_cli.families.portrait.face_view import FaceView
 from avatar_cli.families.portrait.geometry import Pose, personal_pose
+from avatar_cli.families.portrait.habits import Habits
 from avatar_cli.families.portrait.landmarks import BLENDSHAPES, FACE_OVAL
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH
 from avatar_cli.families.portrait.measures import measure_mouth
@@ -52,6 +54,9 @@ class PortraitReference:
         tokens: float32 [128, 12], reference tokens.
         rest: float32 [21], the photo's own motion latents against a closed neutral mouth.
         warnings: What will not look well, one sentence each.
+        habits: How the person moves, as a reference video tells it; the usual for a photo.
+        open_mouth: The person with an open mouth, from a reference video that shows it.
+        closed_eyes: The person with closed lids, from a reference video that shows them.
     """
 
     image: NDArray[np.uint8]
@@ -65,6 +70,9 @@ class PortraitReference:
     tokens: Floats
     rest: Floats
     warnings: tuple[str, ...]
+    habits: Habits = Habits()
+    open_mouth: FaceView | None = None
+    closed_eyes: FaceView | None = None
 
     @property
     def eye_distance(self) -> float:
