@@ -35,3 +35,4 @@ class Habits:
 
 
 HABITS = tuple(field.name for field in fields(Habits))
+USUAL = Habits()

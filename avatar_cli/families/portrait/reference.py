@@ -12,7 +12,7 @@ from avatar_cli.families.portrait.compositing import plain_colours
 from avatar_cli.families.portrait.face_mesh import Face
 from avatar_cli.families.portrait.face_view import FaceView
 from avatar_cli.families.portrait.geometry import Pose, personal_pose
-from avatar_cli.families.portrait.habits import Habits
+from avatar_cli.families.portrait.habits import USUAL, Habits
 from avatar_cli.families.portrait.landmarks import BLENDSHAPES, FACE_OVAL
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH
 from avatar_cli.families.portrait.measures import measure_mouth
@@ -70,7 +70,7 @@ class PortraitReference:
     tokens: Floats
     rest: Floats
     warnings: tuple[str, ...]
-    habits: Habits = Habits()
+    habits: Habits = USUAL
     open_mouth: FaceView | None = None
     closed_eyes: FaceView | None = None
 
