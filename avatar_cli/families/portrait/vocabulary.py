@@ -1,3 +1,12 @@
 """The words a prompt may hold, for whoever checks a prompt before anything heavy is loaded."""
 
 VOCABULARY = ("calm", "lively", "smiling")
+
+# Left and right are those of whoever looks at the picture.
+WORDS = (
+    *("calm", "lively", "happy", "serious", "sad", "surprised", "smiling"),
+    *("still head", "nodding"),
+    *("looking left", "looking right", "looking up", "looking down"),
+)
+INTENSITIES = {"slightly": 0.5, "very": 1.5}  # what may stand before a word
+USUAL_INTENSITY = 1.0  # of a word with nothing before it
