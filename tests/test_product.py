@@ -180,4 +180,4 @@ def test_weights_of_another_network_are_told_with_their_file(speech, tmp_path):
 
 
 def test_the_preset_lists_the_words_that_the_text_encoder_knows():
-    assert tuple(load_preset("portrait").prompt_words) == VOCABULARY
+    assert load_preset("portrait").vocabulary.words == VOCABULARY

@@ -1,25 +1,34 @@
 """Settings from four places: the preset, a file of the user, --preview, and the command line, which wins."""
 
 import difflib
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from avatar_cli.cli.cues import is_cue_file, read_cues
 from avatar_cli.cli.presets import DEFAULT_PRESET, Preset, load_preset
+from avatar_cli.cli.prompt import parse_prompt
 from avatar_cli.cli.request import Request
 from avatar_cli.cli.settings import SETTINGS
 from avatar_cli.protocol.errors import UsageError
+from avatar_cli.protocol.job import Cue
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """The outcome: the preset and the value of every setting."""
+    """The outcome: the preset and the value of every setting.
+
+    `generation.prompt` stands there as cues. `files` are those that settings were read from.
+    """
 
     preset: Preset
     values: Mapping[str, Any]
+    files: tuple[Path, ...] = ()
 
     def __getitem__(self, key: str) -> Any:
         return self.values[key]
@@ -40,7 +49,12 @@ class _Loader(yaml.SafeLoader):
 
 
 def configure(request: Request) -> Configuration:
-    """Settle every setting. Raises UsageError for an unknown key or a value that cannot be."""
+    """Settle every setting.
+
+    Raises:
+        UsageError: A key is unknown, or a value cannot be.
+        InputError: The prompt is the name of a cue file that cannot be used.
+    """
     file = _read_file(request.config) if request.config else {}
     words = dict(_read_assignment(assignment) for assignment in request.assignments)
     flags = dict(_read_flags(request.options))
@@ -49,13 +63,16 @@ def configure(request: Request) -> Configuration:
     defaults = _read_tree(preset.defaults, f"the preset {preset.name}")
     preview = _read_tree(preset.preview, f"the preset {preset.name}") if request.preview else {}
     values = {"model": preset.name, **defaults, **file, **preview, **words, **flags}
-    _check_words(values["generation.prompt"], preset)
     if values["chunks.border"] > values["chunks.frames"]:
         raise UsageError(
             f"chunks.border={values['chunks.border']} is more than a chunk has "
             f"(chunks.frames={values['chunks.frames']}): make it smaller."
         )
-    return Configuration(preset, values)
+    prompt = values["generation.prompt"]
+    origin = "--prompt" if "generation.prompt" in flags else "generation.prompt"
+    values["generation.prompt"] = _read_prompt(prompt, origin, preset)
+    cue_file = Path(prompt) if is_cue_file(prompt) else None
+    return Configuration(preset, values, tuple(path for path in (request.config, cue_file) if path))
 
 
 def _read_flags(options: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
@@ -65,11 +82,18 @@ def _read_flags(options: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
             yield key, _read(key, text, str(setting.flag))
 
 
-def _check_words(prompt: Iterable[str], preset: Preset) -> None:
-    for word in prompt:
-        if word not in preset.prompt_words:
-            known = ", ".join(preset.prompt_words)
-            raise UsageError(f"--prompt {word!r} is not a word that {preset.name} knows: use {known}.")
+def _read_prompt(text: str, origin: str, preset: Preset) -> tuple[Cue, ...]:
+    if is_cue_file(text):
+        return read_cues(Path(text), preset.vocabulary)
+    try:
+        words = parse_prompt(text, preset.vocabulary)
+    except ValueError as error:
+        if os.path.isfile(text):  # noqa: PTH113 - Path's fails on a text that is too long
+            raise UsageError(
+                f"{origin} {text} is a file, but one with cues ends in .yaml: rename it."
+            ) from error
+        raise UsageError(f"{origin}: {error}.") from error
+    return (Cue(Fraction(0), words),) if words else ()
 
 
 def _read_file(path: Path) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def build_job(files: Files, configuration: Configuration, spool: Path | None = N
     _check_name(output, UsageError)
     image = probe_image(files.reference)
     background = resolve_background(configuration["picture.background"])
-    inputs = [files.reference, files.speech]
+    inputs = [files.reference, files.speech, *configuration.files]
     if scene := background_file(background):
         _check_name(scene, InputError)
         inputs.append(scene)

@@ -14,7 +14,8 @@ def models() -> None:
     for name in preset_names():
         preset = load_preset(name)
         picture = preset.defaults["picture"]
-        words = ", ".join(preset.prompt_words)
+        vocabulary = preset.vocabulary
+        words = f"{', '.join(vocabulary.words)}; before each: {', '.join(vocabulary.intensities)}"
         row = (preset.name, preset.family, picture["size"], str(picture["fps"]), words, preset.description)
         table.add_row(*row)
     Console(highlight=False).print(table)

@@ -120,8 +120,9 @@ Model = Annotated[
 Prompt = Annotated[
     str | None,
     typer.Option(
-        metavar="WORDS",
-        help="How the person speaks: calm, lively, smiling; several are separated by commas.",
+        metavar="WORDS|FILE",
+        help="How the person speaks: words that `avatar models` lists, such as 'very happy, nodding', or a "
+        ".yaml file that gives times to them: lines such as `0:12.5: slightly sad`.",
         rich_help_panel=_GENERATION,
     ),
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from avatar_cli.cli.prompt import Vocabulary
 from avatar_cli.protocol.errors import EnvironmentProblem, UsageError
 
 DEFAULT_PRESET = "portrait"
@@ -20,7 +21,7 @@ class Preset:
     name: str
     family: str
     description: str
-    prompt_words: tuple[str, ...]
+    vocabulary: Vocabulary
     preview: dict[str, Any]  # nested settings that --preview puts over the defaults
     defaults: dict[str, Any]  # nested settings, every one of them
 
@@ -48,11 +49,17 @@ def load_preset(name: str) -> Preset:
         raise UsageError(f"--model {name} is not a model: avatar has {', '.join(preset_names())}.")
     settings = yaml.safe_load((config_folder() / f"{name}.yaml").read_text())
     about = settings.pop("about")
+    prompt = about["prompt"]
     return Preset(
         name=name,
         family=about["family"],
         description=about["description"],
-        prompt_words=tuple(about["prompt_words"]),
+        vocabulary=Vocabulary(
+            model=name,
+            words=tuple(prompt["words"]),
+            intensities=prompt["intensities"],
+            opposites=tuple((one, other) for one, other in prompt["opposites"]),
+        ),
         preview=about["preview"],
         defaults=settings,
     )

@@ -1,6 +1,5 @@
 """Every setting of a render: its dotted key, its flag, and how its value is read."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -70,11 +69,11 @@ def _fps(value: Any) -> Any:
     return fps
 
 
-def _words(value: Any) -> tuple[str, ...]:
-    words = re.split(r"[,\s]+", value) if isinstance(value, str) else value
-    if not isinstance(words, list):
-        raise ValueError("must be words, separated by commas or spaces")
-    return tuple(dict.fromkeys(str(word).lower() for word in words if word))
+def _prompt(value: Any) -> str:
+    texts = value if isinstance(value, list) else [value or ""]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("must be words such as `very happy, nodding`, or the name of a cue file")
+    return ", ".join(texts)
 
 
 def _text(value: Any) -> str:
@@ -94,7 +93,7 @@ SETTINGS: dict[str, Setting] = {
     "picture.fit": Setting(_one_of(*(fit.value for fit in Fit)), "--fit"),
     "picture.background": Setting(_text_or_none, "--background"),
     "picture.face": Setting(_whole_or_none(1, 99), "--face"),
-    "generation.prompt": Setting(_words, "--prompt"),
+    "generation.prompt": Setting(_prompt, "--prompt"),
     "generation.seed": Setting(_whole(0, 2**63 - 1), "--seed"),
     "generation.steps": Setting(_whole(1, 1000), "--steps"),
     "generation.mode": Setting(_one_of(*(mode.value for mode in Mode)), "--mode"),

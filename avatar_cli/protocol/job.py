@@ -35,11 +35,27 @@ class Picture:
 
 
 @dataclass(frozen=True)
+class Prompted:
+    """A word of the model's vocabulary, and how strongly it is meant: 1 is plainly."""
+
+    word: str
+    intensity: float
+
+
+@dataclass(frozen=True)
+class Cue:
+    """What is asked for from a moment of the video on, until the next cue; without words: nothing."""
+
+    at: Fraction  # seconds
+    words: tuple[Prompted, ...]
+
+
+@dataclass(frozen=True)
 class Generation:
     """What the models are asked for."""
 
     model: str  # name of the family, or a folder with weights
-    prompt: tuple[str, ...]
+    prompt: tuple[Cue, ...]  # in order of time; nothing is asked for before the first one
     seed: int
     steps: int
     chunk_frames: int  # n: frames of an N chunk, at the family's frame rate
@@ -96,13 +112,21 @@ class RenderJob:
                 **{**picture, "fps": Fraction(picture["fps"]), "fit": Fit(picture["fit"])},
             ),
             generation=Generation(
-                **{**generation, "prompt": tuple(generation["prompt"]), "mode": Mode(generation["mode"])},
+                **{
+                    **generation,
+                    "prompt": tuple(_cue(cue) for cue in generation["prompt"]),
+                    "mode": Mode(generation["mode"]),
+                },
             ),
             encoding=Encoding(**data["encoding"]),
             compute=Compute(**data["compute"]),
             frame_hashes=data["frame_hashes"],
             spool=data["spool"],
         )
+
+
+def _cue(data: dict[str, Any]) -> Cue:
+    return Cue(Fraction(data["at"]), tuple(Prompted(**word) for word in data["words"]))
 
 
 def _plain(value: Any) -> Any:

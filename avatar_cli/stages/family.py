@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from avatar_cli.media.image_in import Photo
-from avatar_cli.protocol.job import Generation, Picture
+from avatar_cli.protocol.job import Cue, Generation, Picture
 from avatar_cli.runtime.chunks import ChunkPlan, Layout, Tail
 from avatar_cli.runtime.pipeline import Graph
 from avatar_cli.stages.values import Conditioning, Frame, SpeechTrack
@@ -43,7 +43,7 @@ class Family(Protocol):
 
     facts: FamilyFacts
 
-    def encode(self, photo: Photo, scene: Frame, picture: Picture, prompt: tuple[str, ...]) -> Encoded:
+    def encode(self, photo: Photo, scene: Frame, picture: Picture, prompt: tuple[Cue, ...]) -> Encoded:
         """Encode reference, scene and prompt. Raises InputError where there is no usable face in `photo`.
 
         `scene` is what lies behind the person, uint8 [picture.height, picture.width, 3], RGB.

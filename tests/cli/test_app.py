@@ -63,6 +63,7 @@ def test_models_names_the_portrait_and_its_words():
     assert result.returncode == 0
     assert "portrait" in result.stdout
     assert "smiling" in result.stdout
+    assert "slightly" in result.stdout
 
 
 @pytest.mark.parametrize("words", [("rendr",), ("render",), ("render", "a.png", "b.wav", "--sise", "3")])
@@ -75,9 +76,21 @@ def test_a_wrong_command_line_is_one_sentence_and_exit_code_2(words):
 
 
 def test_a_wrong_setting_is_exit_code_2(photo, speech):
-    result = avatar("render", photo, speech, "--prompt", "furious")
+    result = avatar("render", photo, speech, "--prompt", "smile")
     assert result.returncode == 2
-    assert "calm, lively, smiling" in result.stderr
+    assert result.stderr == (
+        "avatar: error: --prompt: smile is not a word that portrait knows: "
+        "the nearest is smiling, and `avatar models` lists them all.\n"
+    )
+
+
+def test_a_wrong_cue_file_is_exit_code_3(photo, speech, tmp_path):
+    cues = tmp_path / "cues.yaml"
+    cues.write_text("0:00: calm\n0:12: smile\n")
+    result = avatar("render", photo, speech, "--prompt", cues)
+    assert result.returncode == 3
+    assert f"{cues}, line 2: smile is not a word" in result.stderr
+    assert result.stderr.count("\n") == 1
 
 
 def test_a_wrong_input_is_exit_code_3_without_a_traceback(photo, tmp_path):

@@ -3,10 +3,11 @@ from fractions import Fraction
 import pytest
 
 from avatar_cli.cli.configuration import configure
-from avatar_cli.cli.presets import load_preset, preset_names
+from avatar_cli.cli.presets import preset_names
 from avatar_cli.cli.request import Request
 from avatar_cli.cli.settings import SETTINGS
-from avatar_cli.protocol.errors import UsageError
+from avatar_cli.protocol.errors import InputError, UsageError
+from avatar_cli.protocol.job import Cue, Prompted
 
 
 @pytest.fixture
@@ -144,17 +145,57 @@ def test_an_empty_file_changes_nothing(config):
     assert configure(Request({}, config=config("# nothing\n"))).values == configure(Request({})).values
 
 
-def test_prompt_words_come_from_commas_spaces_or_a_list(config):
-    assert configure(Request({"prompt": "Calm, smiling"}))["generation.prompt"] == ("calm", "smiling")
-    assert configure(Request({"prompt": "calm smiling calm"}))["generation.prompt"] == ("calm", "smiling")
-    file = config("generation: {prompt: [lively]}")
-    assert configure(Request({}, config=file))["generation.prompt"] == ("lively",)
+CALM, SMILING = Prompted("calm", 1.0), Prompted("smiling", 1.5)
 
 
-def test_another_prompt_word_is_refused_with_all_the_words():
-    message = refusal(Request({"prompt": "furious"}))
-    assert "furious" in message
-    assert all(word in message for word in load_preset("portrait").prompt_words)
+def test_a_prompt_holds_from_the_beginning(config):
+    from_beginning = (Cue(Fraction(0), (CALM, SMILING)),)
+    assert configure(Request({"prompt": "Calm, very smiling"}))["generation.prompt"] == from_beginning
+    words = ("generation.prompt=calm; very smiling",)
+    assert configure(Request({}, words))["generation.prompt"] == from_beginning
+    for text in ("'calm, very smiling'", "[calm, very smiling]"):
+        file = config(f"generation: {{prompt: {text}}}")
+        assert configure(Request({}, config=file))["generation.prompt"] == from_beginning
+
+
+@pytest.mark.parametrize("nothing", ["null", '""', "[]"])
+def test_no_prompt_undoes_another_one(config, nothing):
+    file = config(f"generation: {{prompt: {nothing}}}")
+    assert configure(Request({}, config=file))["generation.prompt"] == ()
+    file = config("generation: {prompt: calm}")
+    assert configure(Request({"prompt": ""}, config=file))["generation.prompt"] == ()
+    assert configure(Request({}, ("generation.prompt=",), file))["generation.prompt"] == ()
+
+
+def test_a_prompt_may_be_the_name_of_a_cue_file(config, tmp_path):
+    cues = tmp_path / "cues.yml"
+    cues.write_text("0:01: very smiling\n0:02.5: calm\n")
+    timed = (Cue(Fraction(1), (SMILING,)), Cue(Fraction(5, 2), (CALM,)))
+    file = config(f"generation: {{prompt: {cues}}}")
+    for request in (Request({"prompt": str(cues)}), Request({}, config=file)):
+        configuration = configure(request)
+        assert configuration["generation.prompt"] == timed
+        assert cues in configuration.files
+    assert file in configuration.files
+
+
+def test_a_wrong_prompt_is_refused_by_where_it_stands(config):
+    assert refusal(Request({"prompt": "furious"})).startswith("--prompt: furious is not a word")
+    file = config("generation: {prompt: furious}")
+    assert refusal(Request({}, config=file)).startswith("generation.prompt: furious is not a word")
+    assert "must be words" in refusal(Request({}, config=config("generation: {prompt: {0: calm}}")))
+    assert "must be words" in refusal(Request({}, config=config("generation: {prompt: [1]}")))
+
+
+def test_a_wrong_cue_file_is_bad_input(tmp_path):
+    with pytest.raises(InputError, match=r"absent\.yaml cannot be read"):
+        configure(Request({"prompt": str(tmp_path / "absent.yaml")}))
+
+
+def test_a_cue_file_of_another_name_is_told_what_to_be_called(tmp_path):
+    cues = tmp_path / "cues.txt"
+    cues.write_text("0: calm")
+    assert "one with cues ends in .yaml: rename it" in refusal(Request({"prompt": str(cues)}))
 
 
 def test_a_border_longer_than_its_chunk_is_refused():

@@ -1,5 +1,6 @@
 import os
 import resource
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from avatar_cli.cli.inputs import build_job
 from avatar_cli.cli.request import Files, Request
 from avatar_cli.media.speech_spool import SpeechSpool
 from avatar_cli.protocol.errors import EnvironmentProblem, InputError, UsageError
-from avatar_cli.protocol.job import Fit, RenderJob
+from avatar_cli.protocol.job import Cue, Fit, Prompted, RenderJob
 
 
 @pytest.fixture
@@ -27,8 +28,9 @@ def job(files, **options):
 
 
 def test_a_job_survives_the_way_to_the_ranks(files):
-    built = job(files(), fps="29.97", prompt="calm", fit="pad")
+    built = job(files(), fps="29.97", prompt="very calm", fit="pad")
     assert RenderJob.from_json(built.to_json()) == built
+    assert built.generation.prompt == (Cue(Fraction(0), (Prompted("calm", 1.5),)),)
     assert built.picture.fit is Fit.PAD
 
 
@@ -106,6 +108,16 @@ def test_a_background_picture_is_an_input_that_nothing_overwrites(files, tmp_pat
     scene.write_bytes(b"text")
     with pytest.raises(InputError, match=r"scene\.png is not a picture"):
         job(files(), background=str(scene))
+
+
+def test_cues_travel_with_their_times_and_nothing_overwrites_their_file(files, tmp_path):
+    cues = tmp_path / "cues.yaml"
+    cues.write_text("0:00.1: smiling\n1:12:\n")
+    built = job(files(), prompt=str(cues))
+    assert [cue.at for cue in built.generation.prompt] == [Fraction(1, 10), Fraction(72)]
+    assert RenderJob.from_json(built.to_json()) == built
+    with pytest.raises(UsageError, match=r"cues\.yaml is an input"):
+        job(files(report=cues, overwrite=True), prompt=str(cues))
 
 
 @pytest.mark.parametrize("option", ["report", "trace", "frame_hashes"])

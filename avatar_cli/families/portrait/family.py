@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from avatar_cli.assets import asset_path
 from avatar_cli.families.portrait.a2v_dit import MotionDiT, MotionDiTParams
@@ -26,7 +26,7 @@ from avatar_cli.families.portrait.voice_detector import VoiceDetector, VoiceDete
 from avatar_cli.media.image_in import Photo
 from avatar_cli.protocol.errors import EnvironmentProblem, UsageError
 from avatar_cli.protocol.events import EventSink
-from avatar_cli.protocol.job import Generation, Picture
+from avatar_cli.protocol.job import Cue, Generation, Picture, Prompted
 from avatar_cli.runtime.chunks import ChunkPlan, Layout, Tail
 from avatar_cli.runtime.module import Module
 from avatar_cli.runtime.pipeline import Graph
@@ -37,7 +37,7 @@ from avatar_cli.stages.context import ContextStage
 from avatar_cli.stages.decode import DecodeStage
 from avatar_cli.stages.family import Encoded, FamilyFacts
 from avatar_cli.stages.super_resolution import SuperResolutionStage
-from avatar_cli.stages.values import Conditioning, Frame, SpeechTrack
+from avatar_cli.stages.values import Conditioning, Frame, PromptTrack, SpeechTrack
 
 MiB = 1 << 20
 FACTS = FamilyFacts(
@@ -57,6 +57,17 @@ SHORTEST_BORDER = 2  # frames; a seam goes on with the speed of the two beside i
 def load(ranks: int, emit: EventSink) -> "PortraitFamily":
     """Load the weights; with several ranks the two diffusion transformers are sharded over them."""
     return PortraitFamily(_networks(ranks, emit))
+
+
+def prompt_track(cues: tuple[Cue, ...], text_encoder: nn.Module) -> PromptTrack:
+    """The prompts of a job with their times; nothing is asked for until the first cue."""
+    if not cues or cues[0].at > 0:
+        cues = (Cue(Fraction(0), ()), *cues)
+    tokens: dict[tuple[Prompted, ...], Tensor] = {}
+    for cue in cues:
+        if cue.words not in tokens:
+            tokens[cue.words] = text_encoder(word_ids([prompted.word for prompted in cue.words]))
+    return PromptTrack(tuple(cue.at for cue in cues), tuple(tokens[cue.words] for cue in cues))
 
 
 @dataclass(frozen=True)
@@ -80,12 +91,12 @@ class PortraitFamily:
         self._tracker = FaceTracker()
         self._masker = PersonMasker()
 
-    def encode(self, photo: Photo, scene: Frame, picture: Picture, prompt: tuple[str, ...]) -> Encoded:
+    def encode(self, photo: Photo, scene: Frame, picture: Picture, prompt: tuple[Cue, ...]) -> Encoded:
         """Find the face, measure it, make reference and prompt tokens. Raises InputError without a face."""
         reference = encode_reference(photo, scene, picture, self._tracker, self._masker)
         conditioning = Conditioning(
             tokens=torch.from_numpy(reference.tokens)[None],
-            prompt=self._networks.text_encoder.network(word_ids(prompt)),
+            prompt=prompt_track(prompt, self._networks.text_encoder.network),
             rest=torch.from_numpy(reference.rest),
             scene=scene,
             reference=reference,

@@ -5,7 +5,7 @@ from torch import Tensor
 from avatar_cli.families.portrait.a2v_dit import noise_scale
 from avatar_cli.families.portrait.audio_encoder import AudioTokens
 from avatar_cli.families.portrait.audio_features import MELS_PER_FRAME
-from avatar_cli.families.portrait.latents import CHANNELS
+from avatar_cli.families.portrait.latents import CHANNELS, FPS
 from avatar_cli.families.portrait.mouth import CONTEXT_FRAMES, relax_seams, shape_mouth
 from avatar_cli.families.portrait.sound import PortraitAudio
 from avatar_cli.runtime.chunks import Chunk
@@ -47,7 +47,7 @@ class MotionModel:
             frames.positions[None],
             audio,
             context.conditioning.tokens,
-            context.conditioning.prompt,
+            context.conditioning.prompt.at(context.chunk.generated.start / FPS),
         )
 
     def finish(

@@ -7,8 +7,6 @@ import weakref
 import pytest
 import torch
 
-from avatar_cli.families.portrait.text_encoder import word_ids
-from avatar_cli.families.portrait.vocabulary import VOCABULARY
 from avatar_cli.protocol.errors import UsageError
 from avatar_cli.protocol.job import Mode
 from avatar_cli.runtime.pipeline import Graph
@@ -155,16 +153,6 @@ def test_nothing_of_a_chunk_outlives_its_last_frame(run, family, speech, monkeyp
     del pipeline
     gc.collect()
     assert not [name for name, _, ref in alive if ref() is not None]
-
-
-def test_each_prompt_word_changes_the_motion(run, family, encoded, speech):
-    path = speech(2.0)
-    plain = run.frames(path)
-    for word in VOCABULARY:
-        with torch.no_grad():
-            prompt = family._networks.text_encoder.network(word_ids((word,)))
-        told = dataclasses.replace(run, conditioning=dataclasses.replace(encoded.conditioning, prompt=prompt))
-        assert told.frames(path) != plain, word
 
 
 def test_another_persons_tokens_change_the_result(run, encoded, speech):
