@@ -6,7 +6,8 @@ what they are. It works on latents normalised by `mean` and `std`, which are sto
 
 The transformer follows Peebles and Xie, 2023, "Scalable Diffusion Models with Transformers" (adaptive layer
 norms whose gates start at zero); one projection of the time serves all blocks, each adding its own table, as
-in Chen et al., 2023, "PixArt-alpha".
+in Chen et al., 2023, "PixArt-alpha". Habits of the person and the prompt go the way of the time, the prompt frame
+by frame, so that it may change in any of them and scale what moves there; the face is attended to.
 """
 
 import math
@@ -17,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from avatar_cli.families.portrait.audio_encoder import MOUTH_SCALE, AudioTokens
+from avatar_cli.families.portrait.habits import HABITS
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH, MOUTH_SLICE, REFERENCE_TOKEN_FEATURES
 
 MOUTH_NOISE = 0.3
@@ -31,7 +33,7 @@ class MotionDiTParams:
     """Size of the network; `audio_width` and `prompt_width` are those of the two encoders."""
 
     width: int = 128
-    blocks: int = 4
+    blocks: int = 5
     heads: int = 4
     expansion: int = 3
     audio_width: int = 128
@@ -97,7 +99,7 @@ class RelativeBias(nn.Module):
 
 
 class MotionBlock(nn.Module):
-    """Self-attention over frames, cross-attention to reference and prompt, and a two-layer network."""
+    """Self-attention over frames, cross-attention to the reference, and a two-layer network."""
 
     def __init__(self, params: MotionDiTParams) -> None:
         super().__init__()
@@ -112,10 +114,8 @@ class MotionBlock(nn.Module):
         self.table = nn.Parameter(torch.zeros(_MODULATIONS, width))
 
     def forward(self, x: Tensor, modulation: Tensor, positions: Tensor, context: Tensor) -> Tensor:
-        """Takes x [B, n, d], modulation [B, 6, d], positions [B, n], context [B, m, d]."""
-        shift, scale, gate, shift_mlp, scale_mlp, gate_mlp = (modulation + self.table)[:, :, None].unbind(
-            dim=1
-        )
+        """Takes x [B, n, d], modulation [B, n, 6, d], positions [B, n], context [B, m, d]."""
+        shift, scale, gate, shift_mlp, scale_mlp, gate_mlp = (modulation + self.table).unbind(dim=2)
         attended = self.norm(x) * (1 + scale) + shift
         x = x + gate * self.self_attention(attended, attended, self.bias(positions).to(x.dtype))
         x = x + self.cross_attention(self.cross_norm(x), context)
@@ -145,8 +145,9 @@ class MotionDiT(nn.Module):
             nn.Linear(width, width),
             nn.LayerNorm(width),
         )
-        self.prompt_in = nn.Sequential(nn.Linear(params.prompt_width, width), nn.LayerNorm(width))
-        self.time_in = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width), nn.SiLU())
+        self.time_in = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width))
+        self.habits_in = nn.Sequential(nn.Linear(len(HABITS), width), nn.SiLU(), nn.Linear(width, width))
+        self.prompt_in = nn.Sequential(nn.Linear(params.prompt_width, width), nn.SiLU(), nn.Linear(width, width))
         self.modulation = nn.Linear(width, _MODULATIONS * width)
         self.blocks = nn.ModuleList(MotionBlock(params) for _ in range(params.blocks))
         self.out_norm = nn.LayerNorm(width, elementwise_affine=False)
@@ -174,6 +175,7 @@ class MotionDiT(nn.Module):
         audio: AudioTokens,
         reference: Tensor,
         prompt: Tensor,
+        habits: Tensor,
     ) -> Tensor:
         """Velocity [B, n, 21] of noisy latents.
 
@@ -185,14 +187,16 @@ class MotionDiT(nn.Module):
             positions: [B, n] int64 frame numbers; only their differences matter.
             audio: tokens and mean of the same n frames.
             reference: [B, 128, 12] reference tokens.
-            prompt: [B, P, d] of the text encoder.
+            prompt: [B, n, d], the text encoder's token of what is asked for in each frame.
+            habits: [B, 5] of `Habits.vector`.
         """
         spoken = audio.mean / self.mouth_scale
         frames = self.frames_in(torch.cat([x, clean * mask, mask, spoken, audio.tokens], dim=-1))
-        context = torch.cat([self.reference_in(reference), self.prompt_in(prompt)], dim=1)
-        time = self.time_in(time_features(t, self.params.width))
-        modulation = self.modulation(time).unflatten(-1, (_MODULATIONS, -1))
+        face = self.reference_in(reference)
+        whole = self.time_in(time_features(t, self.params.width)) + self.habits_in(habits)
+        condition = functional.silu(whole[:, None] + self.prompt_in(prompt))
+        modulation = self.modulation(condition).unflatten(-1, (_MODULATIONS, -1))
         for block in self.blocks:
-            frames = block(frames, modulation, positions, context)
-        shift, scale = self.out_modulation(time)[:, None].chunk(2, dim=-1)
+            frames = block(frames, modulation, positions, face)
+        shift, scale = self.out_modulation(condition).chunk(2, dim=-1)
         return self.out(self.out_norm(frames) * (1 + scale) + shift)

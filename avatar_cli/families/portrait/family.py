@@ -20,7 +20,7 @@ from avatar_cli.families.portrait.person_mask import PersonMasker
 from avatar_cli.families.portrait.reference import encode_reference
 from avatar_cli.families.portrait.sound import SpeechConditioner
 from avatar_cli.families.portrait.sr_dit import MeshDiT, MeshDiTParams
-from avatar_cli.families.portrait.text_encoder import TextEncoder, TextEncoderParams, word_ids
+from avatar_cli.families.portrait.text_encoder import TextEncoder, TextEncoderParams, intensities
 from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.families.portrait.voice_detector import VoiceDetector, VoiceDetectorParams
 from avatar_cli.media.image_in import Photo
@@ -66,7 +66,7 @@ def prompt_track(cues: tuple[Cue, ...], text_encoder: nn.Module) -> PromptTrack:
     tokens: dict[tuple[Prompted, ...], Tensor] = {}
     for cue in cues:
         if cue.words not in tokens:
-            tokens[cue.words] = text_encoder(word_ids([prompted.word for prompted in cue.words]))
+            tokens[cue.words] = text_encoder(intensities(cue.words))
     return PromptTrack(tuple(cue.at for cue in cues), tuple(tokens[cue.words] for cue in cues))
 
 

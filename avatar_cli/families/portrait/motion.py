@@ -1,5 +1,6 @@
 """The motion DiT as the velocity model of the audio-to-video stage."""
 
+import torch
 from torch import Tensor
 
 from avatar_cli.families.portrait.a2v_dit import noise_scale
@@ -37,8 +38,11 @@ class MotionModel:
 
     def velocity(self, x: Tensor, time: Tensor, frames: Anchored, context: Context[PortraitAudio]) -> Tensor:
         """One call of the transformer."""
-        start = context.chunk.generated.start - context.window.start
-        audio = AudioTokens(*(value[:, frames.positions + start] for value in context.audio.tokens))
+        conditioning, first = context.conditioning, context.chunk.generated.start
+        audio = AudioTokens(
+            *(value[:, frames.positions + first - context.window.start] for value in context.audio.tokens)
+        )
+        prompt = conditioning.prompt.of_frames((frames.positions + first).tolist(), FPS)
         return self._dit.network(
             x,
             time[None],
@@ -46,8 +50,9 @@ class MotionModel:
             frames.mask.to(x.dtype),
             frames.positions[None],
             audio,
-            context.conditioning.tokens,
-            context.conditioning.prompt.at(context.chunk.generated.start / FPS),
+            conditioning.tokens,
+            prompt[:, :, 0],
+            torch.from_numpy(conditioning.reference.habits.vector())[None],
         )
 
     def finish(

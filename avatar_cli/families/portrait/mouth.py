@@ -1,8 +1,8 @@
 """What is certain about motion and need not be left to chance: applied to a chunk's latents after sampling.
 
-Lips meet for p, b and m, the lower lip meets the teeth for f and v, silence closes the mouth, and a chunk
-goes on where its anchors stopped. Everything is local in time: a frame depends on itself and the frames
-beside it, or on the anchors.
+Lips meet for p, b and m, the lower lip meets the teeth for f and v, silence closes the mouth, lids that begin
+to blink do so, and a chunk goes on where its anchors stopped. Everything is local in time: a frame depends on
+itself and the frames beside it, or on the anchors.
 """
 
 import torch
@@ -44,9 +44,12 @@ _SEAM_REACH = {
 _STEPPING_CHANNELS = ("blink",)  # whose jumps are their nature
 _SEAM_FRAMES = 14
 _CARRIED_VELOCITY = 0.7
-# Sampling leaves a trembling above the frequencies at which heads move; lids below this are open.
+# Sampling leaves a trembling above the frequencies at which heads move, and a little of it on the lids.
 _POSE_SMOOTHING = (1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16)
-_OPEN_LIDS = 0.15
+_LID_TREMBLING = 0.02
+# Lids may be wide or heavy for long; those that go down further are blinking, and then go all the way. Few
+# steps of sampling leave a third of all blinks half way.
+_WIDEST_LIDS, _HEAVY_LIDS, _BLINKING_LIDS = -0.25, 0.22, 0.72
 
 
 def shape_mouth(latents: Tensor, audio: AudioTokens, mels: Tensor) -> Tensor:
@@ -64,7 +67,7 @@ def shape_mouth(latents: Tensor, audio: AudioTokens, mels: Tensor) -> Tensor:
     mouth = _close_for_pauses(latents[:, MOUTH_SLICE], probability)
     mouth = _lip_to_teeth(mouth, _insisting(probability, _LIP_AND_TEETH))
     mouth = _lips_together(mouth, _insisting(probability, _LIPS))
-    mouth = mouth * _sounding(mels)[:, None]
+    mouth = _opened(mouth, _sounding(mels))
     return torch.cat([_within_limits(mouth), latents[:, MOUTH_SLICE.stop :]], dim=-1)
 
 
@@ -100,8 +103,15 @@ def _settled(latents: Tensor) -> Tensor:
     padded = functional.pad(pose, (reach, reach), mode="replicate")
     kernel = latents.new_tensor(_POSE_SMOOTHING).expand(len(POSE), 1, -1)
     settled[:, POSE_SLICE] = functional.conv1d(padded, kernel, groups=len(POSE))[0].T
-    settled[:, _BLINK] = ((latents[:, _BLINK] - _OPEN_LIDS) / (1 - _OPEN_LIDS)).clamp(0.0, 1.0)
+    settled[:, _BLINK] = _settled_lids(latents[:, _BLINK])
     return settled
+
+
+def _settled_lids(lids: Tensor) -> Tensor:
+    resting = lids.sign() * (lids.abs() - _LID_TREMBLING).clamp_min(0.0)
+    heaviest = _HEAVY_LIDS - _LID_TREMBLING
+    blinking = heaviest + (1 - heaviest) * (lids - _HEAVY_LIDS) / (_BLINKING_LIDS - _HEAVY_LIDS)
+    return torch.where(lids < _HEAVY_LIDS, resting, blinking).clamp(_WIDEST_LIDS, 1.0)
 
 
 def _continued(earlier: Tensor, last: Tensor) -> Tensor:
@@ -135,8 +145,13 @@ def _lip_to_teeth(mouth: Tensor, firmness: Tensor) -> Tensor:
 def _close_for_pauses(mouth: Tensor, probability: Tensor) -> Tensor:
     pause = _smoothed(probability[:, _PAUSE])
     certainty = ((pause - _PAUSE_BEGINS) / (_PAUSE_CERTAIN - _PAUSE_BEGINS)).clamp(0.0, 1.0)
+    return _opened(mouth, 1.0 - certainty)
+
+
+def _opened(mouth: Tensor, share: Tensor) -> Tensor:
+    """The mouth opened by a share [n] only; a smile is not of speech and stays."""
     factor = torch.ones_like(mouth)
-    factor[:, list(_OPENING)] = (1.0 - certainty)[:, None]
+    factor[:, list(_OPENING)] = share[:, None]
     return mouth * factor
 
 

@@ -1,7 +1,5 @@
 """The words a prompt may hold, for whoever checks a prompt before anything heavy is loaded."""
 
-VOCABULARY = ("calm", "lively", "smiling")
-
 # Left and right are those of whoever looks at the picture.
 WORDS = (
     *("calm", "lively", "happy", "serious", "sad", "surprised", "smiling"),

@@ -18,7 +18,7 @@ from avatar_cli.families.portrait.motion_basis import load_motion_basis
 from avatar_cli.families.portrait.sr_dit import MeshDiT, MeshDiTParams
 from avatar_cli.families.portrait.tokens import reference_tokens
 from avatar_cli.families.portrait.tracker import FaceTracker
-from avatar_cli.families.portrait.training.generation import Performance, load_networks, perform
+from avatar_cli.families.portrait.training.generation import Performance, asked, load_networks, perform
 from avatar_cli.runtime.weights import Checkpoint, load_whole, save_checkpoint
 
 GAP, WIDTH = MOUTH.index("gap"), MOUTH.index("width")
@@ -70,7 +70,7 @@ def what_fails(folder, people):
         for gap, (*_, opening, speech) in zip(gaps, people, strict=True)
     ]
     tokens, sound, *_ = people[0]
-    smile = perform(networks, sound, Performance(tokens, ("smiling",)))[:, WIDTH] - takes[0][:, WIDTH]
+    smile = perform(networks, sound, Performance(tokens, (asked("smiling"),)))[:, WIDTH] - takes[0][:, WIDTH]
     checks = {
         "mouths open as the real ones": np.mean(likeness) > 0.6,
         "the mesh opens as the latents say": np.abs(gaps[0] - takes[0][:, GAP]).mean()

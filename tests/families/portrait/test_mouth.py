@@ -56,8 +56,15 @@ def test_unsure_bilabial_already_closes():
 def test_digital_silence_closes_the_mouth_exactly():
     latents = torch.randn(FRAMES, len(CHANNELS))
     shaped = shape_mouth(latents, spoken({}), torch.full_like(sounding(), SILENCE))
-    assert torch.all(shaped[:, MOUTH_SLICE] == 0)
+    assert torch.all(shaped[:, [MOUTH.index("gap"), MOUTH.index("jaw_drop")]] == 0)
     assert torch.equal(shaped[:, MOUTH_SLICE.stop :], latents[:, MOUTH_SLICE.stop :])
+
+
+def test_a_smile_stays_in_digital_silence():
+    latents = torch.zeros(FRAMES, len(CHANNELS))
+    latents[:, MOUTH.index("width")] = 0.05
+    shaped = shape_mouth(latents, spoken({}), torch.full_like(sounding(), SILENCE))
+    assert torch.allclose(shaped, latents, atol=1e-5)
 
 
 def test_silence_fades_in_over_a_frame_on_either_side():
@@ -126,10 +133,18 @@ def test_head_does_not_tremble_but_turns():
     )
 
 
-def test_lids_are_open_unless_they_really_close():
-    latents = torch.zeros(3, len(CHANNELS))
-    latents[:, BLINK] = torch.tensor([0.1, 1.2, -0.3])
-    assert relax_seams(latents, None, None)[:, BLINK].tolist() == [0.0, 1.0, 0.0]
+def test_lids_rest_heavy_or_wide_and_close_all_the_way_once_they_begin():
+    latents = torch.zeros(6, len(CHANNELS))
+    latents[:, BLINK] = torch.tensor([0.01, 0.12, -0.12, 0.47, 0.8, 1.2])
+    lids = relax_seams(latents, None, None)[:, BLINK]
+    assert lids.tolist() == pytest.approx([0.0, 0.10, -0.10, 0.6, 1.0, 1.0])
+
+
+def test_lids_close_without_a_jump():
+    latents = torch.zeros(200, len(CHANNELS))
+    latents[:, BLINK] = torch.linspace(-0.3, 1.1, 200)
+    lids = relax_seams(latents, None, None)[:, BLINK]
+    assert torch.all(lids.diff() >= 0) and lids.diff().max() < 0.02
 
 
 def test_blinks_are_not_smeared_over_a_seam():

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from avatar_cli.families.portrait.family import prompt_track
-from avatar_cli.families.portrait.vocabulary import VOCABULARY
+from avatar_cli.families.portrait.vocabulary import WORDS
 from avatar_cli.media.speech_source import SpeechSource
 from avatar_cli.protocol.job import Cue, Prompted
 from avatar_cli.runtime.stage import Piece
@@ -47,7 +47,7 @@ def changed(one, other):
 
 def test_each_word_changes_the_motion(latents):
     plain = latents()
-    for word in VOCABULARY:
+    for word in WORDS:
         assert changed(latents(cue(0, word)), plain).all(), word
 
 

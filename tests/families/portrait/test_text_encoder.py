@@ -3,38 +3,45 @@ import sys
 
 import torch
 
-from avatar_cli.families.portrait.text_encoder import NO_WORD, PROMPT_LENGTH, TextEncoder, word_ids
-from avatar_cli.families.portrait.vocabulary import VOCABULARY
+from avatar_cli.families.portrait.text_encoder import TextEncoder, intensities
+from avatar_cli.families.portrait.vocabulary import INTENSITIES, USUAL_INTENSITY, WORDS
+from avatar_cli.protocol.job import Prompted
 
 
 def test_vocabulary_needs_no_torch():
     code = (
-        "import sys; from avatar_cli.families.portrait.vocabulary import VOCABULARY; "
-        "assert VOCABULARY; sys.exit('torch' in sys.modules)"
+        "import sys; from avatar_cli.families.portrait.vocabulary import WORDS; "
+        "assert WORDS; sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-def test_no_prompt_is_all_padding():
-    assert word_ids(()).tolist() == [[NO_WORD] * PROMPT_LENGTH]
+def test_intensities_lie_on_either_side_of_the_usual_one():
+    assert min(INTENSITIES.values()) < USUAL_INTENSITY < max(INTENSITIES.values())
 
 
-def test_order_and_repetition_of_words_make_no_difference():
-    assert torch.equal(word_ids(("smiling", "calm", "calm")), word_ids(("calm", "smiling")))
+def test_no_prompt_is_all_zero():
+    assert torch.equal(intensities(()), torch.zeros(1, len(WORDS)))
 
 
-def test_every_word_has_an_id_of_its_own():
-    ids = {tuple(word_ids((word,))[0].tolist()) for word in VOCABULARY}
-    assert len(ids) == len(VOCABULARY)
+def test_every_word_has_a_place_of_its_own():
+    meant = torch.cat([intensities([Prompted(word, 0.5)]) for word in WORDS])
+    assert torch.equal(meant, 0.5 * torch.eye(len(WORDS)))
+
+
+def test_order_of_words_makes_no_difference():
+    one, other = Prompted("smiling", 1.5), Prompted("calm", 0.5)
+    assert torch.equal(intensities((one, other)), intensities((other, one)))
 
 
 @torch.no_grad()
-def test_tokens_of_different_prompts_differ():
+def test_one_token_a_prompt_and_another_for_every_prompt():
     torch.manual_seed(0)
     encoder = TextEncoder()
-    prompts = [(), *((word,) for word in VOCABULARY), ("calm", "smiling")]
-    tokens = [encoder(word_ids(words)) for words in prompts]
-    assert tokens[0].shape == (1, PROMPT_LENGTH, encoder.params.width)
+    meant = [intensities(()), *(intensities([Prompted(word, 1.0)]) for word in WORDS)]
+    meant.append(intensities([Prompted("calm", 1.0), Prompted("smiling", 0.5)]))
+    tokens = encoder(torch.cat(meant))
+    assert tokens.shape == (len(meant), 1, encoder.params.width)
     for index, first in enumerate(tokens):
         for second in tokens[index + 1 :]:
             assert not torch.allclose(first, second, atol=1e-3)

@@ -4,6 +4,7 @@ renderer.
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,17 @@ from avatar_cli.families.portrait.audio_encoder import (
     AudioTokens,
 )
 from avatar_cli.families.portrait.audio_features import MELS, MELS_PER_FRAME, SILENCE, log_mels
-from avatar_cli.families.portrait.latents import CHANNELS
+from avatar_cli.families.portrait.family import prompt_track
+from avatar_cli.families.portrait.habits import USUAL, Habits
+from avatar_cli.families.portrait.latents import CHANNELS, FPS
 from avatar_cli.families.portrait.mouth import CONTEXT_FRAMES, relax_seams, shape_mouth
-from avatar_cli.families.portrait.text_encoder import TextEncoder, TextEncoderParams, word_ids
+from avatar_cli.families.portrait.text_encoder import TextEncoder, TextEncoderParams
+from avatar_cli.families.portrait.vocabulary import USUAL_INTENSITY
+from avatar_cli.protocol.job import Cue, Prompted
 from avatar_cli.runtime.chunks import Chunk, ChunkKind, ChunkPlan
 from avatar_cli.runtime.sampler import chunk_noise, euler_sample, uniform_schedule
 from avatar_cli.runtime.weights import Checkpoint, load_whole
+from avatar_cli.stages.values import PromptTrack
 
 STEPS = 6
 PLAN = ChunkPlan(chunk_frames=48, interpolated_frames=10, border_frames=6)
@@ -42,11 +48,17 @@ class Networks:
 
 @dataclass(frozen=True)
 class Performance:
-    """Who speaks in which temper: `reference` [1, 128, 12], words of the vocabulary, seed."""
+    """Who speaks, what is asked for and when, and the seed; `reference` is [1, 128, 12]."""
 
     reference: Tensor
-    words: tuple[str, ...] = ()
+    prompt: tuple[Cue, ...] = ()
     seed: int = 0
+    habits: Habits = USUAL
+
+
+def asked(*words: str, intensity: float = USUAL_INTENSITY, at: Fraction = Fraction(0)) -> Cue:
+    """Words of the vocabulary, all with the same intensity, from `at` seconds on."""
+    return Cue(at, tuple(Prompted(word, intensity) for word in words))
 
 
 def load_networks(folder: Path) -> Networks:
@@ -79,16 +91,21 @@ def perform(networks: Networks, samples: np.ndarray, performance: Performance) -
     motion = torch.zeros(frames + 2 * (PLAN.chunk_frames + PLAN.interpolated_frames), len(CHANNELS))
     sampled = motion.clone()
     with torch.no_grad():
-        prompt = networks.text(word_ids(performance.words))
+        track = prompt_track(performance.prompt, networks.text)
         for chunk in PLAN.work_order(lambda frame: frame < frames):
-            latents, mouth = _chunk(networks, mels, performance, prompt, chunk, sampled)
+            latents, mouth = _chunk(networks, mels, performance, track, chunk, sampled)
             span = slice(chunk.span.start, chunk.span.stop)
             sampled[span], motion[span] = latents, mouth
     return motion[:frames].numpy()
 
 
 def _chunk(
-    networks: Networks, mels: Tensor, performance: Performance, prompt: Tensor, chunk: Chunk, sampled: Tensor
+    networks: Networks,
+    mels: Tensor,
+    performance: Performance,
+    track: PromptTrack,
+    chunk: Chunk,
+    sampled: Tensor,
 ) -> tuple[Tensor, Tensor]:
     """Latents of one chunk before and after `shape_mouth`, [n, 21] each."""
     seen = [span for span in (chunk.prefix, chunk.span, chunk.suffix) if span is not None]
@@ -100,9 +117,12 @@ def _chunk(
     clean = networks.motion.normalise(sampled[index])[None]
     noise = chunk_noise((1, len(index), len(CHANNELS)), performance.seed, chunk, torch.device("cpu"))
     positions = torch.tensor(chunk.positions)[None]
+    prompt = track.of_frames(index.tolist(), FPS)[:, :, 0]
+    habits = torch.from_numpy(performance.habits.vector())[None]
+    conditions = (audio, performance.reference, prompt, habits)
 
     def velocity(x: Tensor, time: Tensor) -> Tensor:
-        return networks.motion(x, time[None], clean, mask, positions, audio, performance.reference, prompt)
+        return networks.motion(x, time[None], clean, mask, positions, *conditions)
 
     x = euler_sample(velocity, noise * noise_scale(), uniform_schedule(STEPS), clean, mask)
     own = len(chunk.prefix or ())

@@ -6,82 +6,88 @@ noise with the band levels measured on talking people, nods and raised brows on 
 blinks with log-normal pauses, and a gaze that rests and jumps.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from avatar_cli.families.portrait.latents import POSE, UPPER
+from avatar_cli.families.portrait.habits import USUAL_BLINKS, Habits
+from avatar_cli.families.portrait.latents import CHANNELS, POSE, POSE_SLICE, UPPER
+from avatar_cli.families.portrait.training.tempers import Temper
 from avatar_cli.families.portrait.training.visemes import FPS
 
-
-@dataclass(frozen=True)
-class Temper:
-    """How much a person moves; 1 is usual."""
-
-    head: float = 1.0
-    brows: float = 1.0
-    mouth: float = 1.0
-    smile: float = 0.0  # 0 none, 1 a full closed smile
-
-
-_BANDS_HZ = ((0.08, 0.5), (0.5, 1.0), (1.0, 2.0), (2.0, 4.0))
-# rms in each band while speaking: radians, radians, radians, e, e, log scale.
+_BANDS_HZ = ((0.07, 0.5), (0.5, 1.0), (1.0, 2.0), (2.0, 4.0))
+# rms in each band while speaking: radians, radians, radians, e, e, log scale; before `_HEAD_FACTOR`.
 _POSE_RMS = {
-    "yaw": (0.030, 0.028, 0.016, 0.006),
-    "pitch": (0.024, 0.026, 0.015, 0.008),
-    "roll": (0.021, 0.016, 0.009, 0.003),
-    "shift_x_head": (0.028, 0.030, 0.018, 0.006),
-    "shift_y_head": (0.028, 0.030, 0.014, 0.007),
-    "log_scale": (0.006, 0.004, 0.003, 0.001),
+    "yaw": (0.046, 0.030, 0.016, 0.0060),
+    "pitch": (0.038, 0.028, 0.015, 0.0070),
+    "roll": (0.030, 0.017, 0.009, 0.0030),
+    "shift_x_head": (0.034, 0.026, 0.015, 0.0050),
+    "shift_y_head": (0.034, 0.026, 0.012, 0.0055),
+    "log_scale": (0.0075, 0.0040, 0.0028, 0.0010),
 }
+# Measured on the networks: six steps of sampling and the settling afterwards take a tenth off the head, and a
+# few blinks.
+_HEAD_FACTOR = 1.25
+_TEMPO_FACTOR = 1.02
+_SLOW_ENVELOPE = (0.6, 0.4)  # what of the slowest band silence and speech leave
 _STILL_SHARE = 0.35  # of the movement that is left in silence
 _QUIET_DB, _LIVELY_DB = -30.0, -5.0
 _PEAK_DB, _PEAK_SPACING_FRAMES = -9.0, 12
 _NOD_SHARE, _RAISE_SHARE = 0.4, 0.3  # of the stressed moments
-_BLINKS_PER_MINUTE = 20.0
+_STRESS_NOD = np.radians(1.6)
+_NODS_HZ = (0.9, 1.4)
+_NOD_SHIFT = 0.35  # e by which the head goes down per radian of a nod
+_BLINK_FACTOR = 1.06
 _BLINKS = ((0.35, 0.9, 1.0, 0.75, 0.4, 0.15), (0.5, 1.0, 0.7, 0.3, 0.1))
 _DOUBLE_BLINK_SHARE = 0.12
+# Median pause between blinks over the mean one, and the spread of its logarithm.
+_PAUSE_MEDIAN, _PAUSE_SPREAD = 0.90, 0.6
+_PITCH, _SHIFT_Y = POSE.index("pitch"), POSE.index("shift_y_head")
+_UPPER_LEVEL = slice(CHANNELS.index(UPPER[0]), CHANNELS.index(UPPER[0]) + len(UPPER))
 
 
-def head_pose(level_db: np.ndarray, temper: Temper, rng: np.random.Generator) -> np.ndarray:
+def head_pose(level_db: np.ndarray, temper: Temper, habits: Habits, rng: np.random.Generator) -> np.ndarray:
     """Pose channels [n, 6] of a head that speaks at level_db [n] (dB against the running reference)."""
     frames = len(level_db)
     activity = _STILL_SHARE + (1 - _STILL_SHARE) * _smooth(_activity(level_db), 25)
+    tempo = _TEMPO_FACTOR * np.exp(habits.tempo)
     pose = np.zeros((frames, len(POSE)))
     for band, (low, high) in enumerate(_BANDS_HZ):
-        envelope = 0.4 + 0.6 * activity if band == 0 else activity
+        envelope = _SLOW_ENVELOPE[0] + _SLOW_ENVELOPE[1] * activity if band == 0 else activity
         for channel, name in enumerate(POSE):
-            pose[:, channel] += envelope * _POSE_RMS[name][band] * band_noise(frames, low, high, rng)
+            noise = band_noise(frames, tempo * low, tempo * high, rng)
+            pose[:, channel] += envelope * _POSE_RMS[name][band] * noise
     nods = _pulses(level_db, _NOD_SHARE, length=11, rng=rng)
-    pitch = POSE.index("pitch")
-    pose[:, pitch] += np.radians(1.6) * nods
-    pose[:, POSE.index("shift_y_head")] += 0.02 * nods
-    return pose * temper.head
+    pose[:, _PITCH] += _STRESS_NOD * nods
+    pose[:, _SHIFT_Y] += 0.02 * nods
+    pose *= (temper.head * _HEAD_FACTOR * np.exp(habits.head))[:, None]
+    row = temper.nodding * _row_of_nods(frames, rng)
+    pose[:, _PITCH] += row
+    pose[:, _SHIFT_Y] += _NOD_SHIFT * row
+    return pose + temper.level[:, POSE_SLICE]
 
 
-def upper_face(level_db: np.ndarray, temper: Temper, rng: np.random.Generator) -> np.ndarray:
-    """Upper-face channels float64 [n, 6]; each but the blink has median 0, so that no clip has a level of
-    its own.
+def upper_face(level_db: np.ndarray, temper: Temper, habits: Habits, rng: np.random.Generator) -> np.ndarray:
+    """Upper-face channels float64 [n, 6]; but for the blink and what the temper asks for each has median 0,
+    so that no clip has a level of its own.
     """
     frames = len(level_db)
     activity = _activity(level_db)
     raises = _pulses(level_db, _RAISE_SHARE, length=13, rng=rng)
     brows = 0.008 * band_noise(frames, 0.08, 1.0, rng) + 0.006 * activity * band_noise(frames, 0.5, 2.0, rng)
     brows = temper.brows * (brows + 0.024 * raises)
-    blink = _blinks(frames, rng)
     gaze = _gaze(frames, rng)
-    squint = 0.003 * band_noise(frames, 0.05, 1.0, rng)
     channels = {
         "brow_raise": np.maximum(brows, 0.0),
         "brow_lower": np.maximum(-brows, 0.0),
         "gaze_x": gaze[:, 0],
         "gaze_y": gaze[:, 1],
-        "squint": squint,
+        "squint": 0.003 * band_noise(frames, 0.05, 1.0, rng),
     }
-    centred = {name: values - np.median(values) for name, values in channels.items()}
-    centred["blink"] = blink
-    centred["squint"] = centred["squint"] + 0.012 * temper.smile
-    return np.stack([centred[name] for name in UPPER], axis=1)
+    moving = {name: values - np.median(values) for name, values in channels.items()}
+    level = dict(zip(UPPER, temper.level[:, _UPPER_LEVEL].T, strict=True))
+    shut = _blinks(frames, _BLINK_FACTOR * USUAL_BLINKS * np.exp(habits.blinks), rng)
+    faces = {name: moving[name] + level[name] for name in moving}
+    faces["blink"] = level["blink"] + (1.0 - level["blink"]) * shut
+    return np.stack([faces[name] for name in UPPER], axis=1)
 
 
 def _activity(level_db: np.ndarray) -> np.ndarray:
@@ -122,17 +128,25 @@ def _pulses(level_db: np.ndarray, share: float, length: int, rng: np.random.Gene
     return pulses[length : length + len(level)]
 
 
-def _blinks(frames: int, rng: np.random.Generator) -> np.ndarray:
+def _row_of_nods(frames: int, rng: np.random.Generator) -> np.ndarray:
+    """Nod after nod, of height about 1, each a little different; [frames]."""
+    speed = rng.uniform(*_NODS_HZ) * (1 + 0.12 * band_noise(frames, 0.05, 0.6, rng))
+    size = np.clip(1 + 0.25 * band_noise(frames, 0.05, 0.5, rng), 0.4, 1.6)
+    nods: np.ndarray = size * np.sin(2 * np.pi * (rng.random() + np.cumsum(speed) / FPS))
+    return nods
+
+
+def _blinks(frames: int, per_minute: float, rng: np.random.Generator) -> np.ndarray:
     lids = np.zeros(frames)
-    now = rng.uniform(0.0, 4.0)
-    usual_pause = 0.8 * 60.0 / _BLINKS_PER_MINUTE
+    usual_pause = 60.0 / per_minute
+    now = rng.uniform(0.0, usual_pause)
     while now < frames / FPS:
         start = int(now * FPS)
-        blink = np.array(_BLINKS[rng.integers(len(_BLINKS))]) * rng.uniform(0.88, 1.0)
+        blink = np.array(_BLINKS[rng.integers(len(_BLINKS))]) * rng.uniform(0.92, 1.0)
         piece = blink[: frames - start]
         lids[start : start + len(piece)] = np.maximum(lids[start : start + len(piece)], piece)
         double = rng.random() < _DOUBLE_BLINK_SHARE
-        now += 0.32 if double else max(0.5, rng.lognormal(np.log(usual_pause), 0.6))
+        now += 0.32 if double else max(0.5, rng.lognormal(np.log(_PAUSE_MEDIAN * usual_pause), _PAUSE_SPREAD))
     return lids
 
 

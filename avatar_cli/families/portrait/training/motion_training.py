@@ -35,8 +35,8 @@ _STEPS = 6  # Euler steps of the product
 _STEP_SHARE = 0.6
 _SMALLEST_VELOCITY_TIME = 0.2
 # Reference tokens left in most batches: the network must not lean on single ones, and fewer are faster.
-_FEW_TOKENS = 48
-_FEW_TOKENS_SHARE = 0.8
+_FEW_TOKENS = 32
+_FEW_TOKENS_SHARE = 0.9
 
 
 @dataclass(frozen=True)
@@ -121,10 +121,11 @@ def flow_loss(network: PromptedMotion, batch: MotionBatch, rng: np.random.Genera
     free = 1.0 - batch.mask
     x = ((1 - time) * noise + time * data) * free + data * batch.mask
     reference = _some_tokens(batch.reference, rng)
-    prompt = network.text(batch.words)
+    prompt = network.text(batch.prompt.flatten(0, 1)).view(*batch.prompt.shape[:2], -1)
     positions = batch.positions
     mask = batch.mask.expand(count, -1, -1)
-    velocity = motion(x, t, data * batch.mask, mask, positions, batch.audio, reference, prompt)
+    conditions = (mask, positions, batch.audio, reference, prompt, batch.habits)
+    velocity = motion(x, t, data * batch.mask, *conditions)
     importance = torch.tensor([_IMPORTANCE.get(name, _OTHER_IMPORTANCE) for name in CHANNELS])
     error = ((velocity - (data - noise)) ** 2 * importance * free).sum() / (
         free.sum() * count * len(CHANNELS)

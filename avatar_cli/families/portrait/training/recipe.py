@@ -40,10 +40,10 @@ from avatar_cli.families.portrait.training.super_resolution import train_face
 from avatar_cli.families.portrait.training.visemes import VisemeTable, phonetic_table
 from avatar_cli.runtime.weights import save_checkpoint
 
-COPIES = {"flite": 1, "espeak": 1, "kokoro": 3, "recorded": 4}
+COPIES = {"flite": 1, "espeak": 1, "kokoro": 3, "kokoro-far": 2, "recorded": 4}
 CLIP_COPIES = 10
 IDENTITIES = 400
-MOTION_RECORDINGS = 1400
+MOTION_RECORDINGS = 2400
 FILMED_SHARE = 0.08
 SEED = 1
 # First what is plentiful and exact, then with the voices that sound like people. Shares of the batches.
@@ -51,7 +51,7 @@ ENCODER_FIRST = Schedule(steps=1500, rate=2e-3)
 FIRST_SHARES = {"robotic": 0.70, "recorded": 0.25, "filmed": 0.05}
 ENCODER_SECOND = Schedule(steps=2200, rate=1.2e-3, weight_decay=0.02)
 SECOND_SHARES = {"generated": 0.62, "recorded": 0.32, "filmed": 0.06}
-MOTION_SCHEDULE = Schedule(steps=6000, rate=1.5e-3)
+MOTION_SCHEDULE = Schedule(steps=7000, rate=1.5e-3)
 
 
 @dataclass
@@ -132,7 +132,8 @@ def load_speech(media: Path, cache: Path) -> Speech:
     copies = COPIES["recorded"]
     corpus = cache / f"recorded-examples-{copies}.pickle"
     recorded = build_corpus(corpus, recorded_utterances(media, cache), copies, media, SEED)
-    return Speech([*examples["flite"], *examples["espeak"]], examples["kokoro"], recorded)
+    natural = [*examples["kokoro"], *examples["kokoro-far"]]
+    return Speech([*examples["flite"], *examples["espeak"]], natural, recorded)
 
 
 def train_audio_encoder(

@@ -111,6 +111,40 @@ _OTHER_LANGUAGES = {
     ),
 }
 LANGUAGES = tuple(_OTHER_LANGUAGES)
+# Languages whose sounds lie further from those of English; Japanese in kana, which is what espeak-ng reads.
+_FURTHER_LANGUAGES = {
+    "ja": (
+        "おはようございます、きょうは とても いい てんきですね。",
+        "きのう ともだちと うみへ いきました。",
+        "あかい くるまを かって、ふゆの やまへ いきたい。",
+        "わたしの ははは まいにち にわで はなを みています。",
+        "すみません、えきまで どうやって いけば いいですか。",
+        "ぼくの おとうとは ぷりんと ばななが だいすきです。",
+        "まどを あけて、すこし やすみましょう。",
+        "あの ふるい はしの むこうに ちいさな むらが あります。",
+    ),
+    "pt-br": (
+        "Amanhã vamos comprar pão, queijo e um pouco de mel no mercado.",
+        "Minha família mora perto de uma praia muito bonita.",
+        "Você pode abrir a porta, por favor?",
+    ),
+    "pl": (
+        "Dzień dobry, czy mogę kupić bilet na pociąg?",
+        "Moja babcia piecze w sobotę dobre ciasto z jabłkami.",
+        "Wieczorem pójdziemy nad wodę popatrzeć na gwiazdy.",
+    ),
+    "sw": (
+        "Habari ya asubuhi, rafiki yangu, umeamka vipi?",
+        "Baba yangu anafanya kazi shambani kila siku.",
+        "Watoto wawili wanapenda kucheza mpira ufukweni.",
+    ),
+    "hi": (
+        "मेरा भाई हर सुबह बाज़ार जाता है।",
+        "क्या आप मुझे थोड़ा पानी दे सकते हैं?",
+        "हम सब कल शाम को बाग में मिलेंगे।",
+    ),
+}
+FURTHER_LANGUAGES = tuple(_FURTHER_LANGUAGES)
 _PSEUDO_CONSONANTS = _words("p b m f v t d n l s z ʃ ʧ ʤ ɹ w j k ɡ h θ ð")
 _PSEUDO_VOWELS = _words("i ɪ e ɛ æ ɑ ɔ o u ʊ ə aɪ aʊ oʊ eɪ a")
 
@@ -139,8 +173,8 @@ def english(rng: random.Random) -> str:
 
 
 def in_language(language: str, rng: random.Random) -> str:
-    """One sentence in a language of LANGUAGES."""
-    return rng.choice(_OTHER_LANGUAGES[language])
+    """One sentence in a language of LANGUAGES or FURTHER_LANGUAGES."""
+    return rng.choice(_OTHER_LANGUAGES.get(language) or _FURTHER_LANGUAGES[language])
 
 
 def pseudo_words(rng: random.Random) -> str:

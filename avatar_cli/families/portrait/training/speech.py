@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from avatar_cli.families.portrait.training import speech_espeak, speech_flite, speech_kokoro
@@ -22,7 +23,12 @@ class Synthesiser:
 SYNTHESISERS = (
     Synthesiser("flite", speech_flite.generate, minutes=50, seed=11),
     Synthesiser("espeak", speech_espeak.generate, minutes=40, seed=12),
-    Synthesiser("kokoro", speech_kokoro.generate, minutes=20, seed=13),
+    Synthesiser(
+        "kokoro", partial(speech_kokoro.generate, repertoire=speech_kokoro.NEAR), minutes=20, seed=13
+    ),
+    Synthesiser(
+        "kokoro-far", partial(speech_kokoro.generate, repertoire=speech_kokoro.FAR), minutes=24, seed=14
+    ),
 )
 _FEWEST_UNITS = 4
 

@@ -85,19 +85,46 @@ def to_ipa(text: str, language: str) -> str:
     command = ["espeak-ng", "-q", "--ipa", "-v", language, text]
     spoken = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     without_language_marks = re.sub(r"\([a-z-]+\)", "", spoken).strip()
-    return fold_affricates(without_language_marks.replace("\n", ", "))
+    return fold_affricates(without_language_marks.replace("\n", ", ").replace("ä", "a"))
 
 
-def generate(rng: random.Random) -> Iterator[Utterance]:
+@dataclass(frozen=True)
+class Repertoire:
+    """What is spoken, and by whom.
+
+    `invented` and `foreign` are the shares of invented words and of `languages`, the rest is English. A
+    single voice speaks `single` times as often as a blend of two, which may lie beyond either by `beyond` of
+    the way.
+    """
+
+    invented: float
+    foreign: float
+    languages: tuple[str, ...]
+    single: int
+    beyond: float
+
+
+NEAR = Repertoire(invented=0.12, foreign=0.10, languages=sentences.LANGUAGES, single=2, beyond=0.0)
+FAR = Repertoire(
+    invented=0.20,
+    foreign=0.40,
+    languages=("ja", "ja", *sentences.LANGUAGES, *sentences.FURTHER_LANGUAGES),
+    single=1,
+    beyond=0.25,
+)
+
+
+def generate(rng: random.Random, repertoire: Repertoire) -> Iterator[Utterance]:
     """Endless utterances of mixed voices, tempi and languages."""
     kokoro = Kokoro()
     voices = sorted(kokoro.voices)
     while True:
-        letters = kokoro.known_letters(_random_ipa(rng))
+        letters = kokoro.known_letters(_random_ipa(rng, repertoire))
         if len(letters) < _FEWEST_LETTERS:
             continue
         first, second = rng.sample(voices, 2)
-        share = rng.choice([0.0, 0.0, rng.random()])
+        blend = rng.uniform(-repertoire.beyond, 1 + repertoire.beyond)
+        share = rng.choice([*[0.0] * repertoire.single, blend])
         style = (1 - share) * kokoro.style(first, letters) + share * kokoro.style(second, letters)
         if rng.random() < 0.5:
             style = style * rng.uniform(0.85, 1.2)
@@ -109,11 +136,11 @@ def generate(rng: random.Random) -> Iterator[Utterance]:
         yield Utterance(to_int16(samples), tuple(units), "kokoro", LEAD)
 
 
-def _random_ipa(rng: random.Random) -> str:
+def _random_ipa(rng: random.Random, repertoire: Repertoire) -> str:
     kind = rng.random()
-    if kind < 0.12:
+    if kind < repertoire.invented:
         return sentences.pseudo_words(rng)
-    if kind < 0.22:
-        language = rng.choice(sentences.LANGUAGES)
+    if kind < repertoire.invented + repertoire.foreign:
+        language = rng.choice(repertoire.languages)
         return to_ipa(sentences.in_language(language, rng), language)
     return to_ipa(sentences.english(rng), rng.choice(["en-us", "en-us", "en-gb"]))

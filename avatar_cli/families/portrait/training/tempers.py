@@ -1,56 +1,121 @@
-"""What each prompt word means in the training data."""
+"""What each prompt word means in the training data.
+
+A temper is a row of numbers: natural logarithms of factors on how much somebody moves, and levels that are
+added to the motion latents. A word adds to them in proportion to its intensity, so words go together and go
+over into one another.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from avatar_cli.families.portrait.latents import MOUTH
-from avatar_cli.families.portrait.training.motion_prior import Temper
+from avatar_cli.families.portrait.latents import CHANNELS
+from avatar_cli.families.portrait.vocabulary import WORDS
 
-# Mouth of a full smile, e, and how much of the lips' rounding it leaves.
-_SMILE = {"width": 0.050, "corner_y": -0.026, "upper_lip_y": -0.006, "protrude": 0.008}
-_ROUNDING_LEFT = 0.8
-_PROMPTS: tuple[tuple[tuple[str, ...], float], ...] = (
-    ((), 0.44),
-    (("calm",), 0.14),
-    (("lively",), 0.14),
-    (("smiling",), 0.14),
-    (("calm", "smiling"), 0.07),
-    (("lively", "smiling"), 0.07),
+FPS = 25
+# Logarithms of factors, all but the last: how far the head moves, how often it nods on stressed syllables and
+# brows rise, how far the mouth opens, and how much of the lips' rounding is left. Then the size of a nod in a
+# row of nods, radians.
+AMOUNTS = ("head", "brows", "mouth", "rounding", "nodding")
+_SMILE = {"width": 0.050, "corner_y": -0.026, "upper_lip_y": -0.006, "protrude": 0.008, "rounding": -0.22}
+_MEANINGS: dict[str, dict[str, float]] = {
+    "calm": {"head": -0.70, "brows": -0.70, "mouth": -0.16},
+    "lively": {"head": 0.50, "brows": 0.50, "mouth": 0.18},
+    "happy": {
+        **{name: 0.8 * amount for name, amount in _SMILE.items()},
+        **{"head": 0.30, "brows": 0.30, "mouth": 0.08, "squint": 0.022, "brow_raise": 0.006},
+    },
+    "serious": {
+        **{"head": -0.50, "brows": -0.90, "mouth": -0.05},
+        **{"width": -0.010, "corner_y": 0.005, "brow_lower": 0.012, "squint": 0.006},
+    },
+    "sad": {
+        **{"head": -0.70, "brows": -0.60, "mouth": -0.20},
+        **{"width": -0.010, "corner_y": 0.018, "brow_lower": 0.010, "blink": 0.10, "gaze_y": 0.14},
+        **{"pitch": 0.065, "shift_y_head": 0.02},
+    },
+    "surprised": {"head": 0.10, "brows": 0.10, "mouth": 0.28, "brow_raise": 0.036, "blink": -0.13},
+    "smiling": {**_SMILE, "squint": 0.012},
+    "still head": {"head": -1.80},
+    "nodding": {"nodding": 0.070},
+    "looking left": {"gaze_x": -0.42, "yaw": -0.105},
+    "looking right": {"gaze_x": 0.42, "yaw": 0.105},
+    "looking up": {"gaze_y": -0.30, "pitch": -0.085, "blink": -0.05, "brow_raise": 0.006},
+    "looking down": {"gaze_y": 0.30, "pitch": 0.095, "blink": 0.12},
+}
+_COLUMNS = (*AMOUNTS, *CHANNELS)
+_MEANING = np.array([[_MEANINGS[word].get(column, 0.0) for column in _COLUMNS] for word in WORDS])
+
+_TRANSITION_SECONDS = 0.5
+_WORD_COUNTS = (0.34, 0.42, 0.19, 0.05)  # share of prompts with none, one, two and three words
+_PLAIN_SHARE = 0.75  # of the words with one of the intensities that a prompt can say; the rest lie between
+_INTENSITIES = (0.5, 1.0, 1.0, 1.5)
+_SMALLEST_INTENSITY, _LARGEST_INTENSITY = 0.3, 1.6
+_CHANGING_SHARE = 0.38  # of the recordings whose prompt changes at least once
+_SHORTEST_PIECE_SECONDS = 0.8
+_OPPOSITES = (
+    ("calm", "lively"),
+    ("still head", "nodding"),
+    ("looking left", "looking right"),
+    ("looking up", "looking down"),
 )
 
 
 @dataclass(frozen=True)
-class Prompt:
-    """Words and what they do to the motion."""
+class Temper:
+    """How somebody moves in each of n frames; see AMOUNTS.
 
-    words: tuple[str, ...]
-    temper: Temper
+    `head`, `brows`, `mouth`, `rounding` [n] are factors, `nodding` [n] radians, `level` [n, 21] latents.
+    """
 
-
-def draw_prompt(rng: np.random.Generator) -> Prompt:
-    """A random prompt, with people who differ under the same words."""
-    shares = np.array([share for _, share in _PROMPTS])
-    words = _PROMPTS[rng.choice(len(_PROMPTS), p=shares / shares.sum())][0]
-    return Prompt(words, temper_of(words, individual=float(np.exp(0.25 * rng.standard_normal()))))
-
-
-def temper_of(words: tuple[str, ...], individual: float = 1.0) -> Temper:
-    """The temper that prompt words ask for; `individual` scales how much head and brows move."""
-    activity, mouth = 1.0, 1.0
-    if "calm" in words:
-        activity, mouth = 0.5, 0.85
-    elif "lively" in words:
-        activity, mouth = 1.6, 1.2
-    smile = 1.0 if "smiling" in words else 0.0
-    return Temper(head=activity * individual, brows=activity * individual, mouth=mouth, smile=smile)
+    head: np.ndarray
+    brows: np.ndarray
+    mouth: np.ndarray
+    rounding: np.ndarray
+    nodding: np.ndarray
+    level: np.ndarray
 
 
-def with_temper(mouth: np.ndarray, temper: Temper) -> np.ndarray:
-    """Mouth distances [n, 9] in e of a person in this temper."""
-    shaped = mouth * temper.mouth
-    width = MOUTH.index("width")
-    rounding = np.minimum(shaped[:, width], 0.0)
-    shaped[:, width] -= temper.smile * (1 - _ROUNDING_LEFT) * rounding
-    smile = np.array([_SMILE.get(name, 0.0) for name in MOUTH])
-    return shaped + temper.smile * smile
+def temper_of(prompt: np.ndarray) -> Temper:
+    """The temper that intensities [n, V] of WORDS ask for in each frame."""
+    row = _in_time(prompt) @ _MEANING
+    head, brows, mouth, rounding = np.exp(row[:, : len(AMOUNTS) - 1]).T
+    return Temper(head, brows, mouth, rounding, row[:, len(AMOUNTS) - 1], row[:, len(AMOUNTS) :])
+
+
+def draw_prompt(frames: int, rng: np.random.Generator) -> np.ndarray:
+    """Intensities float32 [frames, V] of random prompts, constant but for sudden changes to others."""
+    prompt = np.empty((frames, len(WORDS)), np.float32)
+    start = 0
+    shortest = int(_SHORTEST_PIECE_SECONDS * FPS)
+    changes = rng.random() < _CHANGING_SHARE
+    while start < frames:
+        longest = max(shortest + 1, frames // 2)
+        length = int(rng.integers(shortest, longest + 1)) if changes else frames
+        prompt[start : start + length] = _words(rng)
+        start += length
+    return prompt
+
+
+def _words(rng: np.random.Generator) -> np.ndarray:
+    """Intensities [V] of a few random words that do not contradict each other."""
+    words: list[str] = []
+    for word in rng.permutation(WORDS)[: rng.choice(len(_WORD_COUNTS), p=_WORD_COUNTS)]:
+        if not any({word, other} == set(pair) for pair in _OPPOSITES for other in words):
+            words.append(str(word))
+    meant = np.zeros(len(WORDS))
+    for word in words:
+        between = rng.uniform(_SMALLEST_INTENSITY, _LARGEST_INTENSITY)
+        meant[WORDS.index(word)] = rng.choice(_INTENSITIES) if rng.random() < _PLAIN_SHARE else between
+    return meant
+
+
+def _in_time(prompt: np.ndarray) -> np.ndarray:
+    """The prompt as a face follows it: every change begins at once and takes half a second, slow at both
+    ends.
+    """
+    length = int(_TRANSITION_SECONDS * FPS)
+    kernel = np.hanning(length + 2)[1:-1]
+    held = np.concatenate([np.repeat(prompt[:1], length, axis=0), prompt])
+    followed = [np.convolve(column, kernel / kernel.sum(), mode="valid")[-len(prompt) :] for column in held.T]
+    return np.stack(followed, axis=1)

@@ -1,15 +1,16 @@
 import numpy as np
+import pytest
 import torch
 
 from avatar_cli.families.portrait.a2v_dit import MotionDiT, MotionDiTParams
 from avatar_cli.families.portrait.audio_encoder import AudioEncoder, AudioEncoderParams
-from avatar_cli.families.portrait.latents import CHANNELS, MOUTH_SLICE
+from avatar_cli.families.portrait.habits import USUAL, Habits
+from avatar_cli.families.portrait.latents import CHANNELS, MOUTH, MOUTH_SLICE
 from avatar_cli.families.portrait.text_encoder import TextEncoder, TextEncoderParams
 from avatar_cli.families.portrait.training.encoder_data import concatenate
 from avatar_cli.families.portrait.training.encoder_training import EncoderStage, train_encoder
 from avatar_cli.families.portrait.training.identities import Identity
 from avatar_cli.families.portrait.training.motion_data import Recording, WindowShape, sample_windows
-from avatar_cli.families.portrait.training.motion_prior import Temper
 from avatar_cli.families.portrait.training.motion_training import (
     WINDOWS,
     MotionData,
@@ -18,14 +19,25 @@ from avatar_cli.families.portrait.training.motion_training import (
     train_motion,
 )
 from avatar_cli.families.portrait.training.optimisation import Schedule
-from avatar_cli.families.portrait.training.tempers import Prompt, temper_of, with_temper
+from avatar_cli.families.portrait.training.tempers import temper_of
+from avatar_cli.families.portrait.vocabulary import WORDS
 
 
-def recording(frames=90, words=(), identity=None, value=0.05):
+def recording(frames=90, words=(), identity=None, value=0.05, habits=USUAL):
+    prompt = np.zeros((frames, len(WORDS)), np.float32)
+    prompt[:, [WORDS.index(word) for word in words]] = 1.0
     motion = np.zeros((frames, len(CHANNELS)), np.float32)
     motion[:, MOUTH_SLICE] = value
     tokens = np.zeros((frames, 16), np.float16)
-    return Recording(tokens, np.zeros((frames, 9), np.float32), motion, Prompt(words, Temper()), identity)
+    mean = np.zeros((frames, 9), np.float32)
+    return Recording(tokens, mean, motion, prompt, temper_of(prompt), habits, identity)
+
+
+def mouth_of(made, scale=1.0):
+    """Mouth distances [9] of the first frame of a window of this recording."""
+    shape = WindowShape(0, 0, 20, 0)
+    batch = sample_windows([made], [identity(scale)], shape, 1, np.random.default_rng(0))
+    return dict(zip(MOUTH, batch.motion[0, 0, MOUTH_SLICE].tolist(), strict=True))
 
 
 def identity(scale):
@@ -69,10 +81,18 @@ def test_filmed_people_keep_their_own_motion_and_tokens():
 
 
 def test_smile_widens_and_lifts_the_corners():
-    plain = with_temper(np.zeros((1, 9)), temper_of(()))
-    smiling = with_temper(np.zeros((1, 9)), temper_of(("smiling",)))
-    assert np.all(plain == 0)
-    assert smiling[0, 2] > 0.03 and smiling[0, 4] < -0.01
+    plain, smiling = mouth_of(recording(value=0.0)), mouth_of(recording(value=0.0, words=("smiling",)))
+    assert not any(plain.values())
+    assert smiling["width"] > 0.03 and smiling["corner_y"] < -0.01
+    assert smiling["gap"] == 0
+
+
+def test_habits_of_the_mouth_open_and_spread_it():
+    usual = mouth_of(recording())
+    wide = mouth_of(recording(habits=Habits(mouth=0.5)))
+    spread = mouth_of(recording(habits=Habits(width=0.5)))
+    assert wide["gap"] == pytest.approx(np.exp(0.5) * usual["gap"]) and wide["width"] == usual["width"]
+    assert spread["width"] == pytest.approx(np.exp(0.5) * usual["width"]) and spread["gap"] == usual["gap"]
 
 
 def test_motion_training_learns_what_the_tokens_say():
