@@ -1,46 +1,12 @@
 """The parts of `make quality`, each of which renders, watches and measures by itself."""
 
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-
 from avatar_cli.evaluation.held_out import CLIPS
 from avatar_cli.evaluation.quality import summary
 from avatar_cli.evaluation.quality.baselines import baselines
-from avatar_cli.evaluation.quality.identity import FaceEmbedder
+from avatar_cli.evaluation.quality.found import Found, Part, Work, say
 from avatar_cli.evaluation.quality.mouths import mouth_curves, score_mouth
 from avatar_cli.evaluation.quality.people import film
 from avatar_cli.evaluation.quality.scenes import long_scene, stillness
-
-_FACE_MODEL = "models/MobileFaceNet.tflite"
-
-
-@dataclass(frozen=True)
-class Work:
-    """Where to work.
-
-    Attributes:
-        media: Folder of recordings.
-        folder: For what is rendered.
-    """
-
-    media: Path
-    folder: Path
-
-    def embedder(self) -> FaceEmbedder | None:
-        """For the identity, where the media hold a face-recognition network."""
-        model = self.media / _FACE_MODEL
-        return FaceEmbedder(model) if model.exists() else None
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a part measured: rows of the main table, its columns, and a further section of Markdown."""
-
-    rows: list[summary.Row]
-    columns: tuple[str, ...] = ()
-    section: str = ""
 
 
 def measure_people(work: Work) -> Found:
@@ -74,7 +40,7 @@ def measure_long_scene(work: Work) -> Found:
     return Found(summary.long_rows(scene), section=section)
 
 
-PARTS: dict[str, Callable[[Work], Found]] = {
+PARTS: dict[str, Part] = {
     "people": measure_people,
     "stillness": measure_stillness,
     "long": measure_long_scene,
@@ -84,8 +50,3 @@ PARTS: dict[str, Callable[[Work], Found]] = {
 def measure_part(name: str, work: Work) -> Found:
     """One of `PARTS` by its name."""
     return PARTS[name](work)
-
-
-def say(words: str) -> None:
-    """Progress, for a person who watches."""
-    print(words, file=sys.stderr, flush=True)
