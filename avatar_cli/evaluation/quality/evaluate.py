@@ -20,7 +20,8 @@ Progress = Callable[[Path, int], None]  # told which video is watched and how ma
 
 # A living head has no steady mean over seconds, and a few words fit their sound at several lags: in shorter
 # videos these are measured, not judged.
-_FRAMES_TO_JUDGE = {"motion_drift": 3 * WINDOW, "av_lag": 200}
+_CHANGES = tuple(f"{part}_{of}_change" for part in ("mouth", "pose") for of in ("deviation", "range"))
+_FRAMES_TO_JUDGE = {"av_lag": 200} | dict.fromkeys(("motion_drift", *_CHANGES, "identity_end"), 3 * WINDOW)
 
 
 @dataclass(frozen=True)

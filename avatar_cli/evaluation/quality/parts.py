@@ -7,6 +7,9 @@ from avatar_cli.evaluation.quality.found import Found, Part, Work, say
 from avatar_cli.evaluation.quality.mouths import mouth_curves, score_mouth
 from avatar_cli.evaluation.quality.people import film
 from avatar_cli.evaluation.quality.scenes import long_scene, stillness
+from avatar_cli.evaluation.quality.seam_drawing import draw_seams
+
+_SEAMS = "quality-seams.svg"
 
 
 def measure_people(work: Work) -> Found:
@@ -36,8 +39,10 @@ def measure_long_scene(work: Work) -> Found:
     """Ten minutes."""
     scene = long_scene(work.media, work.folder, work.embedder())
     say("ten minutes: rendered and watched")
-    section = f"### Borders of chunks, with and without I chunks\n\n{summary.seam_table(scene)}"
-    return Found(summary.long_rows(scene), section=section)
+    picture = f"![Jumps around borders]({_SEAMS})"
+    section = f"### Borders of chunks, with and without I chunks\n\n{summary.seam_table(scene)}\n\n{picture}"
+    drawing = draw_seams({name: (each.curves, each.lengths) for name, each in scene.schedules.items()})
+    return Found(summary.long_rows(scene), section=section, drawings={_SEAMS: drawing})
 
 
 PARTS: dict[str, Part] = {

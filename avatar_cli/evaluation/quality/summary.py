@@ -8,12 +8,19 @@ import numpy as np
 
 from avatar_cli.evaluation.benchmark.figures import markdown_table
 from avatar_cli.evaluation.quality.blinks import blinks
+from avatar_cli.evaluation.quality.borders import border_figures
 from avatar_cli.evaluation.quality.catalogue import BY_KEY
 from avatar_cli.evaluation.quality.closures import closures, labiodental_contact
 from avatar_cli.evaluation.quality.comparison import LIKENESSES, spectrum_measure
 from avatar_cli.evaluation.quality.figures import Definition, Measured, Range, Verdict
 from avatar_cli.evaluation.quality.head_motion import band_rms, pooled_rms
-from avatar_cli.evaluation.quality.measures import Facts, Measures, constancy_measures, measure
+from avatar_cli.evaluation.quality.measures import (
+    Facts,
+    Measures,
+    constancy_measures,
+    measure,
+    repeat_measures,
+)
 from avatar_cli.evaluation.quality.mouths import MouthScore, closed_share, lags, mean_likeness
 from avatar_cli.evaluation.quality.observation import Observation
 from avatar_cli.evaluation.quality.people import Person
@@ -22,6 +29,12 @@ from avatar_cli.evaluation.seams import SeamFigures
 
 RENDERED = "rendered"
 REAL = "real people"
+_LONG = (
+    *("motion_drift", "mouth_deviation_change", "mouth_range_change"),
+    *("pose_deviation_change", "pose_range_change", "repeat", "repeat_chance"),
+    *("identity_end", "identity_within", "skin_change", "background_change"),
+    *("teeth_similarity", "teeth_similarity_within"),
+)
 _REACHED = {
     Verdict.GOAL: "goal",
     Verdict.MET: "yes",
@@ -191,12 +204,12 @@ def stillness_rows(found: Stillness) -> list[Row]:
 def long_rows(scene: LongScene) -> list[Row]:
     """Seams of the first minute, and the last minute against it."""
     rows = []
-    for part, figures in scene.borders.items():
+    rendered = next(iter(scene.schedules.values()))
+    for part, figures in border_figures(rendered.curves, rendered.lengths).items():
         rows.append(Row(BY_KEY[f"{part}_border_position"], {RENDERED: 100 * figures.position_above}))
         rows.append(Row(BY_KEY[f"{part}_border_velocity"], {RENDERED: 100 * figures.velocity_above}))
-    measured = constancy_measures(scene.sight)
-    keys = ("motion_drift", "skin_change", "background_change", "teeth_similarity", "teeth_similarity_within")
-    return rows + [Row(BY_KEY[key], {RENDERED: measured[key].value}) for key in keys]
+    measured = constancy_measures(scene.sight) | repeat_measures(scene.motion)
+    return rows + [Row(BY_KEY[key], {RENDERED: measured[key].value}) for key in _LONG if key in measured]
 
 
 def people_table(people: Sequence[Person], scores: Sequence[MouthScore]) -> str:
@@ -231,7 +244,8 @@ def seam_table(scene: LongScene) -> str:
     """Markdown: jumps at borders with I chunks between N chunks, and with N chunks only."""
     header = ("chunks", "curves", "borders", "step, median", "above p95", "velocity, median", "above p95")
     rows = []
-    for name, borders in (("N and I", scene.borders), ("N only", scene.borders_without_interpolation)):
+    for name, schedule in scene.schedules.items():
+        borders = border_figures(schedule.curves, schedule.lengths)
         rows += [_seam_row(name, part, figures) for part, figures in borders.items()]
     return markdown_table(header, rows)
 
