@@ -10,6 +10,7 @@ from avatar_cli.families.portrait.decoder.expression import Expression, Expressi
 from avatar_cli.families.portrait.decoder.eyes import EyeRegion
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.head_field import HeadField
+from avatar_cli.families.portrait.decoder.matched_view import MatchedView
 from avatar_cli.families.portrait.decoder.mouth import Mouth
 from avatar_cli.families.portrait.decoder.photo import Photo
 from avatar_cli.families.portrait.decoder.warped_head import WarpedHead
@@ -41,7 +42,8 @@ class PortraitRenderer:
         self._photo = Photo(drawn, self._head.grid.density)
         self._scene = scene[self.head_box.inside]
         self._eyes = (EyeRegion(face, LEFT_EYE, self._head.grid), EyeRegion(face, RIGHT_EYE, self._head.grid))
-        self._mouth = Mouth(face, self._head.grid)
+        open_mouth = None if reference.open_mouth is None else MatchedView.of(reference.open_mouth, face)
+        self._mouth = Mouth(face, self._head.grid, open_mouth)
         self._resting_mesh = self._points(face.canonical, self._pose(np.zeros(6)))
         self._resting_anchors = self._points(self._head.anchors, self._pose(np.zeros(6)))
 
