@@ -41,8 +41,13 @@ class PortraitRenderer:
         drawn = reference.image if reference.cutout is None else reference.cutout
         self._photo = Photo(drawn, self._head.grid.density)
         self._scene = scene[self.head_box.inside]
-        self._eyes = (EyeRegion(face, LEFT_EYE, self._head.grid), EyeRegion(face, RIGHT_EYE, self._head.grid))
-        open_mouth = None if reference.open_mouth is None else MatchedView.of(reference.open_mouth, face)
+        open_mouth, closed_eyes = (
+            None if view is None else MatchedView.of(view, face)
+            for view in (reference.open_mouth, reference.closed_eyes)
+        )
+        self._eyes = tuple(
+            EyeRegion(face, eye, self._head.grid, closed_eyes) for eye in (LEFT_EYE, RIGHT_EYE)
+        )
         self._mouth = Mouth(face, self._head.grid, open_mouth)
         self._resting_mesh = self._points(face.canonical, self._pose(np.zeros(6)))
         self._resting_anchors = self._points(self._head.anchors, self._pose(np.zeros(6)))
