@@ -26,6 +26,7 @@ _SQUINT = CHANNELS.index("squint")
 
 _MAX_GAZE = 0.5  # iris radii: further, the white drawn beside the iris is missing in the photo
 _MAX_SQUINT = 0.05  # e
+_WIDEST = -0.2  # of the opening: surprised eyes
 # Less than these is no motion of the eyes: it could not be seen, and eyes at rest need no drawing.
 _STILL_BLINK = 0.02
 _STILL_SQUINT = 0.003  # e
@@ -83,7 +84,7 @@ class ExpressionLimits:
         blink = without_tremor(float(change[_BLINK]), _STILL_BLINK) / (1 - _STILL_BLINK)
         squint = without_tremor(float(change[_SQUINT]), _STILL_SQUINT)
         eyes = EyeMotion(
-            blink=min(max(blink, 0.0), 1.0),
+            blink=min(max(blink, _WIDEST), 1.0),
             squint=min(max(squint, -_MAX_SQUINT), _MAX_SQUINT),
             gaze_x=soft_limit(without_tremor(float(change[_GAZE_X]), _STILL_GAZE), _MAX_GAZE),
             gaze_y=soft_limit(without_tremor(float(change[_GAZE_Y]), _STILL_GAZE), _MAX_GAZE),
