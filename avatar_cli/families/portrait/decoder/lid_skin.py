@@ -52,7 +52,10 @@ class LidSkin:
         along = lid[-1] - lid[0]
         along /= np.linalg.norm(along)
         up = np.array([along[1], -along[0]])
-        outline = np.concatenate([above, (lid + self._lashes * up)[::-1]]) - head.box.origin
+        # Its soft edge must not reach the rim.
+        outline = (
+            np.concatenate([above - 2 * self._soft * up, (lid + self._lashes * up)[::-1]]) - head.box.origin
+        )
         margin = 3 * int(np.ceil(self._soft))
         size = [head.box.width, head.box.height]
         left, top = np.clip(np.floor(outline.min(axis=0)).astype(int) - margin, 0, size)

@@ -17,7 +17,7 @@ _BRIGHTEST = 70  # percentile of the white: the rest lies in the shadow of the l
 # Measured on smiling photos: teeth are as the white of the eyes, a little warmer. Behind lips that hardly
 # part they get some of their light from the skin.
 _WARMTH = np.array([1.0, 0.99, 0.95])
-_FROM_SKIN = 0.2
+_FROM_SKIN = 0.15
 # How far towards white teeth are from the skin where the eyes do not tell.
 _TOWARDS_WHITE = np.array([1.0, 0.62, 0.56])
 _LIGHTEST = 97  # percentile
