@@ -70,8 +70,8 @@ def test_a_low_brow_stays_where_it_is_in_a_blink(networks):
     photo, blinking = portrait.reference.image, portrait.render(blink=1.0)
     for eye in EYES:
         lid, up = upright(face, eye)
-        places = lid[2:-2] + (lid_room(face, eye)[2:-2, None] + 0.04) * face.eye_distance * up
-        x, y = np.round(places).astype(int).T
+        places = lid[2:-2] + np.array([0.11, 0.13])[:, None, None] * face.eye_distance * up
+        x, y = np.round(places.reshape(-1, 2)).astype(int).T
         assert np.abs(blinking[y, x].astype(int) - photo[y, x]).mean() < 12
 
 
@@ -122,4 +122,6 @@ def test_closed_lids_are_those_of_the_view(closed_portrait, networks):
     assert not is_blue(closed_portrait.render(blink=1.0))
     # Open eyes, and lids on their way, are those of the photo.
     assert np.array_equal(renderer.render(*closed_portrait.inputs()), reference.image)
-    assert not is_blue(renderer.render(*closed_portrait.inputs(blink=0.3)))
+    assert np.array_equal(
+        renderer.render(*closed_portrait.inputs(blink=0.3)), closed_portrait.render(blink=0.3)
+    )
