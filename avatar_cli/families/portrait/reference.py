@@ -1,6 +1,7 @@
-"""Encodes the photo of a person once per job: canvas, mesh, pose, person mask and reference tokens."""
+"""Encodes the photo or video of a person once per job: canvas, mesh, pose, person mask, reference tokens."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -18,7 +19,8 @@ from avatar_cli.families.portrait.latents import CHANNELS, MOUTH
 from avatar_cli.families.portrait.measures import measure_mouth
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
 from avatar_cli.families.portrait.person_mask import PersonMasker, person_of_cutout
-from avatar_cli.families.portrait.speaker import Speaker, find_speaker, seen_pixels
+from avatar_cli.families.portrait.reference_video import WatchedVideo
+from avatar_cli.families.portrait.speaker import find_speaker, seen_pixels
 from avatar_cli.families.portrait.suitability import check_suitable, face_warnings
 from avatar_cli.families.portrait.tokens import reference_tokens
 from avatar_cli.families.portrait.tracker import FaceTracker
@@ -98,13 +100,47 @@ def encode_reference(
     """
     seen = seen_pixels(photo)
     speaker = find_speaker(photo.path, seen, picture.face, tracker)
-    face = speaker.face
+    choice = _choice_warnings("The picture", speaker.faces, picture)
+    return _encoded(photo, seen, speaker.face, scene, picture, masker, choice)
+
+
+def encode_video_reference(
+    path: Path, watched: WatchedVideo, scene: NDArray[np.uint8], picture: Picture, masker: PersonMasker
+) -> PortraitReference:
+    """Composes the canvas from the best frame of a video and adds what the others tell.
+
+    Arguments as in `encode_reference`; `path` is the video's.
+
+    Raises:
+        InputError: Even the best frame shows the face too small or cut too much.
+    """
+    photo = Photo(path, watched.neutral.pixels, opacity=None)
+    choice = _choice_warnings("The video", watched.faces, picture)
+    face = watched.neutral.face
+    reference = _encoded(photo, photo.pixels, face, scene, picture, masker, choice)
+    return replace(
+        reference,
+        tokens=watched.tokens,
+        habits=watched.habits,
+        open_mouth=watched.open_mouth,
+        closed_eyes=watched.closed_eyes,
+    )
+
+
+def _encoded(
+    photo: Photo,
+    seen: NDArray[np.uint8],
+    face: Face,
+    scene: NDArray[np.uint8],
+    picture: Picture,
+    masker: PersonMasker,
+    choice: list[str],
+) -> PortraitReference:
     check_suitable(photo.path, seen, face)
     canvas = compose(photo, face.landmarks, scene, picture.fit)
     landmarks = _moved(face.landmarks, canvas.transform)
     shape = load_motion_basis().shape
     pose, canonical = personal_pose(landmarks, shape)
-    rest = resting_latents(canonical, _smile(face))
     return PortraitReference(
         image=canvas.image,
         cutout=canvas.cutout,
@@ -115,12 +151,8 @@ def encode_reference(
         pose=pose,
         canonical=canonical.astype(np.float32),
         tokens=reference_tokens(canvas.image, landmarks, shape),
-        rest=rest,
-        warnings=(
-            *_choice_warnings(speaker, picture),
-            *face_warnings(seen, face),
-            *_scene_warnings(canvas, picture),
-        ),
+        rest=resting_latents(canonical, _smile(face)),
+        warnings=(*choice, *face_warnings(seen, face), *_scene_warnings(canvas, picture)),
     )
 
 
@@ -173,12 +205,12 @@ def _face_mask(landmarks: Floats, width: int, height: int) -> Floats:
     return mask.astype(np.float32)
 
 
-def _choice_warnings(speaker: Speaker, picture: Picture) -> list[str]:
-    if speaker.faces == 1 or picture.face is not None:
+def _choice_warnings(what: str, faces: int, picture: Picture) -> list[str]:
+    if faces == 1 or picture.face is not None:
         return []
     return [
-        f"The picture shows {speaker.faces} faces and the largest speaks: choose another with "
-        f"--face 1 to {speaker.faces}, counted from the left."
+        f"{what} shows {faces} faces and the largest speaks: choose another with "
+        f"--face 1 to {faces}, counted from the left."
     ]
 
 
