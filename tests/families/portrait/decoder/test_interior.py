@@ -8,6 +8,7 @@ import pytest
 
 from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.decoder import PortraitRenderer
+from avatar_cli.families.portrait.decoder.expression import ExpressionLimits
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.interior_layers import Sight, interior_layers
 from avatar_cli.families.portrait.decoder.light import skin_colour, tooth_colour
@@ -181,3 +182,19 @@ def test_a_view_in_other_light_is_brought_to_the_light_of_the_photo(closed_portr
         return frame[moved_mouth(closed_portrait, **OPEN)].mean(axis=0)
 
     assert np.abs(inside_with(0.6) - inside_with(1.0)).max() < 12
+
+
+def test_a_wide_open_mouth_closes_but_not_one_whose_tongue_is_taken_for_its_lip(closed_portrait, networks):
+    wide = Portrait(closed_portrait.render(gap=0.36, jaw_drop=0.28), *networks)
+    face = FaceFrame.of(wide.reference)
+    assert face.widest_gap > 0.3
+    mesh, latents = wide.inputs(gap=0.0, jaw_drop=0.0)
+
+    def gap_of(face):
+        moved = ExpressionLimits(face, wide.reference.rest).apply(mesh, latents).mesh
+        return moved[14, 1] - moved[13, 1]
+
+    assert gap_of(face) < 0.01
+    on_tongue = face.canonical.copy()
+    on_tongue[17, 1] += 0.1
+    assert gap_of(dataclasses.replace(face, canonical=on_tongue)) > 0.1
