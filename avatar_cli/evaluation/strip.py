@@ -16,7 +16,7 @@ from avatar_cli.families.portrait.landmarks import FACE_OVAL, LIPS
 from avatar_cli.families.portrait.tracker import FaceTracker
 
 _LABEL_HEIGHT = 16
-_CROPS = {"face": (FACE_OVAL, 1.25), "mouth": (LIPS, 1.5)}
+CROPS = {"face": (FACE_OVAL, 1.25), "mouth": (LIPS, 1.5)}
 
 
 def crop_around(image: Image, points: NDArray[np.floating], margin: float) -> Image:
@@ -61,25 +61,30 @@ def video_strip(video: Path, frames: range, crop: str, columns: int, width: int)
     Raises:
         ValueError: the video has none of the frames.
     """
+    images = chosen_images(video, frames, crop)
+    return contact_sheet(list(images.values()), [str(index) for index in images], columns, width)
+
+
+def chosen_images(video: Path, frames: range, crop: str) -> dict[int, Image]:
+    """Pictures of a video by the number of their frame; arguments and errors as in `video_strip`."""
     wanted = set(frames)
-    chosen = []
+    chosen = {}
     for index, frame in enumerate(read_frames(video)):
         if index in wanted:
-            chosen.append((index, frame))
+            chosen[index] = frame
         if index >= max(wanted):
             break
     if not chosen:
         raise ValueError(f"{video} has no frame {min(wanted)}")
-    images = [image for _, image in chosen]
-    if crop != "frame":
-        images = _follow(images, crop)
-    return contact_sheet(images, [str(index) for index, _ in chosen], columns, width)
+    if crop == "frame":
+        return chosen
+    return dict(zip(chosen, _follow(list(chosen.values()), crop), strict=True))
 
 
 def _follow(images: Sequence[Image], crop: str) -> list[Image]:
     """Square crops of the same size around each image's own face or mouth."""
     tracker = FaceTracker()
-    points, margin = _CROPS[crop]
+    points, margin = CROPS[crop]
     crops = []
     for image in images:
         face = tracker.track(image)
@@ -99,7 +104,7 @@ def main() -> None:
     parser.add_argument("--start", type=int, default=0, help="first frame (default 0)")
     parser.add_argument("--count", type=int, default=24, help="most pictures (default 24)")
     parser.add_argument("--every", type=int, default=5, help="frames from picture to picture (default 5)")
-    parser.add_argument("--crop", choices=["frame", *_CROPS], default="face")
+    parser.add_argument("--crop", choices=["frame", *CROPS], default="face")
     parser.add_argument("--columns", type=int, default=8)
     parser.add_argument("--width", type=int, default=200, help="pixels of one picture (default 200)")
     options = parser.parse_args()

@@ -3,9 +3,12 @@
 from avatar_cli.evaluation.held_out import CLIPS
 from avatar_cli.evaluation.quality import summary
 from avatar_cli.evaluation.quality.baselines import baselines
+from avatar_cli.evaluation.quality.dense import dense_rows, judge_dense, mean_residual
 from avatar_cli.evaluation.quality.found import Found, Part, Work, say
 from avatar_cli.evaluation.quality.mouths import mouth_curves, score_mouth
 from avatar_cli.evaluation.quality.people import film
+from avatar_cli.evaluation.quality.prompts import measure_prompts
+from avatar_cli.evaluation.quality.reference_video import measure_reference_video
 from avatar_cli.evaluation.quality.scenes import long_scene, stillness
 from avatar_cli.evaluation.quality.seam_drawing import draw_seams
 
@@ -45,10 +48,21 @@ def measure_long_scene(work: Work) -> Found:
     return Found(summary.long_rows(scene), section=section, drawings={_SEAMS: drawing})
 
 
+def measure_dense(work: Work) -> Found:
+    """Faces as a whole, as the second network moves them."""
+    residuals = judge_dense(work.media)
+    say("whole faces: judged")
+    section = f"### The face as a whole, beyond the nine distances\n\n{dense_rows(residuals)}"
+    return Found(summary.dense_summary(mean_residual(residuals)), section=section)
+
+
 PARTS: dict[str, Part] = {
     "people": measure_people,
     "stillness": measure_stillness,
     "long": measure_long_scene,
+    "dense": measure_dense,
+    "prompts": measure_prompts,
+    "reference-video": measure_reference_video,
 }
 
 

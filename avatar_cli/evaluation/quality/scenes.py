@@ -91,7 +91,7 @@ def long_scene(media: Path, folder: Path, embedder: FaceEmbedder | None) -> Long
     speech, short = folder / "long.wav", folder / "minute.wav"
     write_wav(speech, np.resize(samples, LONG_MINUTES * 60 * SOUND_RATE))
     write_wav(short, np.resize(samples, 60 * SOUND_RATE))
-    still, _ = write_still(_LONG_PERSON, media, folder)
+    still = write_still(_LONG_PERSON, media, folder)
     done = render(Render(still, speech, folder / "long.mp4", _OPTIONS))
     sight = watch(read_frames(done.output, filters=_WATCHED), embedder)
     only_main = (*_OPTIONS, "--set", "chunks.interpolated=0")
