@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ _HDR_TRANSFERS = ("smpte2084", "arib-std-b67")  # PQ and HLG (ITU-R BT.2100)
 _USUAL_RATE = 30.0  # frames a second, of files that tell none
 # Pixels as wide as high; frames that are flagged as interlaced are made whole.
 SQUARE = "scale=w='max(1,round(iw*if(gt(sar,0),sar,1)))':h=ih"
-VIDEO = "V:0"  # the first video track that is no cover picture
+_VIDEO = "V:0"  # the first video track that is no cover picture
 
 
 @dataclass(frozen=True)
@@ -62,12 +63,9 @@ def probe_video(path: Path) -> VideoInfo:
     """
     try:
         check_is_file(path)
-        with path.open("rb"):
-            pass
+        child = decode_video(path, {}, {"format": "framecrc", "vf": SQUARE, "frames": "1"})
     except OSError as error:
         raise unreadable(path, error) from error
-    target = ffmpeg.output(open_video(path)[VIDEO], "pipe:1", format="framecrc", vf=SQUARE, frames="1")
-    child = run_ffmpeg(target)
     with child.stdout as stream:
         table = stream.read().decode()
     words = child.complaint()
@@ -89,18 +87,20 @@ def probe_video(path: Path) -> VideoInfo:
     )
 
 
-def open_video(path: Path, **options: Any) -> ffmpeg.Stream:
-    """The file as ffmpeg's input; it may open no other, whatever it names."""
-    return ffmpeg.input(
-        f"file:{path}", protocol_whitelist="file", format_whitelist=",".join(_DEMUXERS), **options
-    )
+def decode_video(path: Path, reading: Mapping[str, Any], making: Mapping[str, Any]) -> ChildProcess:
+    """Starts ffmpeg on the first video track; what it makes comes through its standard output.
 
-
-def run_ffmpeg(target: ffmpeg.Stream) -> ChildProcess:
-    """Starts ffmpeg; what it makes comes through its standard output."""
-    talk = ("-hide_banner", "-nostats", "-nostdin", "-loglevel", "level+info")
-    argv = ffmpeg.compile(target.global_args(*talk), cmd=str(ffmpeg_path()))
-    return ChildProcess(argv, stdout=subprocess.PIPE)
+    The child is given the open file, so that it can read no other, whatever this one names, and cannot take
+    its name's ending for its kind. Options of input and output are those of ffmpeg. Raises OSError.
+    """
+    with path.open("rb") as file:
+        source = ffmpeg.input(
+            "fd:", fd=file.fileno(), protocol_whitelist="fd", format_whitelist=",".join(_DEMUXERS), **reading
+        )
+        target = ffmpeg.output(source[_VIDEO], "pipe:1", **making)
+        talk = ("-hide_banner", "-nostats", "-nostdin", "-loglevel", "level+info")
+        argv = ffmpeg.compile(target.global_args(*talk), cmd=str(ffmpeg_path()))
+        return ChildProcess(argv, stdout=subprocess.PIPE, pass_fds=(file.fileno(),))
 
 
 def _input_streams(lines: list[str]) -> list[tuple[str, str]]:

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-import ffmpeg
 import numpy as np
 import numpy.typing as npt
 
 from avatar_cli.media.loading_size import loading_size
 from avatar_cli.media.speech_source import SpeechSource
-from avatar_cli.media.video_probe import VIDEO, VideoInfo, open_video, probe_video, run_ffmpeg
+from avatar_cli.media.video_probe import VideoInfo, decode_video, probe_video
 from avatar_cli.protocol.errors import InputError
 from avatar_cli.protocol.timing import MODEL_RATE
 
@@ -93,16 +92,14 @@ class ReferenceVideo:
         gives some twice.
         """
         width, height = self._size
-        target = ffmpeg.output(
-            open_video(self.path, t=self._choice.seconds)[VIDEO],
-            "pipe:1",
-            format="rawvideo",
-            pix_fmt="rgb24",
-            vf=self._filters(),
-            fps_mode="passthrough",
-            frames=str(MOST_FRAMES),
-        )
-        child = run_ffmpeg(target)
+        making = {
+            "format": "rawvideo",
+            "pix_fmt": "rgb24",
+            "vf": self._filters(),
+            "fps_mode": "passthrough",
+            "frames": str(MOST_FRAMES),
+        }
+        child = decode_video(self.path, {"t": self._choice.seconds}, making)
         count = 0
         try:
             while len(data := child.stdout.read(width * height * 3)) == width * height * 3:
