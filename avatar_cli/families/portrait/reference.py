@@ -36,8 +36,8 @@ JAW_SHARE = 0.8
 GAP_OF_PARTED_LIPS = 0.10
 # It has the upper lip raised by this share of the gap, as in speech.
 UPPER_LIP_SHARE = 0.3
-# What a full smile adds to the mouth and speaking takes back, e: half of it, the rest is the person's look.
-SMILE = {"width": 0.05, "corner_y": -0.015}
+# What a full smile adds to the mouth and speaking takes back, e: most of it, the rest is the person's look.
+SMILE = {"width": 0.08, "corner_y": -0.025}
 
 
 @dataclass(frozen=True)
