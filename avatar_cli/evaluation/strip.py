@@ -1,10 +1,12 @@
 """Looking at a video over time: `python -m avatar_cli.evaluation.strip VIDEO -o PNG`.
 
 One row of pictures, or several, each labelled with its frame number; `--crop` follows the face or the mouth.
+`--beside CLIP` puts the real person's frames, both at 25 frames/s, below those that were rendered.
 """
 
 import argparse
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import cv2
@@ -12,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.evaluation.decode import Image, read_frames
+from avatar_cli.evaluation.tracks import TRACK_FPS
 from avatar_cli.families.portrait.landmarks import FACE_OVAL, LIPS
 from avatar_cli.families.portrait.tracker import FaceTracker
 
@@ -65,11 +68,41 @@ def video_strip(video: Path, frames: range, crop: str, columns: int, width: int)
     return contact_sheet(list(images.values()), [str(index) for index in images], columns, width)
 
 
-def chosen_images(video: Path, frames: range, crop: str) -> dict[int, Image]:
-    """Pictures of a video by the number of their frame; arguments and errors as in `video_strip`."""
+def strip_beside(
+    video: Path, real: Path, frames: range, lag: int, crop: str, columns: int, width: int
+) -> Image:
+    """A contact sheet of a rendered video with the frames of the recording below, at 25 frames/s.
+
+    Args:
+        video: Rendered from the sound of the recording.
+        real: The recording.
+        frames: Numbers of the rendered frames.
+        lag: Frames by which the recording's sound lies behind its picture: below frame t stands t - lag.
+        crop: `face` or `mouth`.
+        columns: Pictures in a row.
+        width: Pixels of one picture.
+
+    Raises:
+        ValueError: one of the videos has none of the frames.
+    """
+    shown = chosen_images(video, frames, crop, TRACK_FPS)
+    earlier = range(frames.start - lag, frames.stop - lag, frames.step)
+    others = chosen_images(real, earlier, crop, TRACK_FPS)
+    both = [index for index in shown if index - lag in others]
+    rows = []
+    for start in range(0, len(both), columns):
+        line = both[start : start + columns]
+        for images, name, late in ((shown, "rendered", 0), (others, "real", lag)):
+            labels = [f"{name} {index - late}" for index in line]
+            rows.append(contact_sheet([images[index - late] for index in line], labels, columns, width))
+    return np.vstack(rows).astype(np.uint8)
+
+
+def chosen_images(video: Path, frames: range, crop: str, fps: Fraction | None = None) -> dict[int, Image]:
+    """Pictures of a video, at `fps`, by the number of their frame; all else as in `video_strip`."""
     wanted = set(frames)
     chosen = {}
-    for index, frame in enumerate(read_frames(video)):
+    for index, frame in enumerate(read_frames(video, fps=fps)):
         if index in wanted:
             chosen[index] = frame
         if index >= max(wanted):
@@ -107,9 +140,17 @@ def main() -> None:
     parser.add_argument("--crop", choices=["frame", *CROPS], default="face")
     parser.add_argument("--columns", type=int, default=8)
     parser.add_argument("--width", type=int, default=200, help="pixels of one picture (default 200)")
+    parser.add_argument("--beside", type=Path, metavar="CLIP", help="recording to show below")
+    parser.add_argument("--lag", type=int, default=0, help="frames by which CLIP's sound is late (default 0)")
     options = parser.parse_args()
+    if options.beside and options.crop == "frame":
+        parser.error("--beside needs --crop face or mouth: whole frames have other shapes")
     frames = range(options.start, options.start + options.count * options.every, options.every)
-    sheet = video_strip(options.video, frames, options.crop, options.columns, options.width)
+    shape = (options.crop, options.columns, options.width)
+    if options.beside:
+        sheet = strip_beside(options.video, options.beside, frames, options.lag, *shape)
+    else:
+        sheet = video_strip(options.video, frames, *shape)
     cv2.imwrite(str(options.output), cv2.cvtColor(sheet, cv2.COLOR_RGB2BGR))
 
 

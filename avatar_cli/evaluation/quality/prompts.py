@@ -41,7 +41,7 @@ CLAIMS: dict[str, dict[str, int]] = {
     "looking up": {"gaze_down": -1, "turn_down": -1},
     "looking down": {"gaze_down": 1, "turn_down": 1},
 }
-GRADED = ("lively", "smiling", "looking left")  # also slightly and very
+GRADED = ("smiling", "looking left")  # also slightly and very
 _HEADER = {
     "width": "mouth width",
     "corners_up": "corners up",

@@ -12,7 +12,7 @@ from avatar_cli.evaluation.command import Render, render
 from avatar_cli.evaluation.decode import SOUND_RATE, read_frames, read_sound
 from avatar_cli.evaluation.held_out import Clip
 from avatar_cli.evaluation.quality.borders import ChunkLengths
-from avatar_cli.evaluation.quality.curves import FaceCurves
+from avatar_cli.evaluation.quality.curves import FaceCurves, curves_of
 from avatar_cli.evaluation.quality.drift import WINDOW, ends
 from avatar_cli.evaluation.quality.identity import FaceEmbedder
 from avatar_cli.evaluation.quality.observation import Sight, watch
@@ -101,7 +101,7 @@ def long_scene(media: Path, folder: Path, embedder: FaceEmbedder | None) -> Long
         _whole_motion(sight.curves),
         {
             "N and I": _schedule(sight.curves, done.report),
-            "N only": _schedule(watch(read_frames(alone.output), None).curves, alone.report),
+            "N only": _schedule(curves_of(track_video(alone.output)), alone.report),
         },
     )
 
