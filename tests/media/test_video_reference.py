@@ -59,13 +59,13 @@ def test_pixels_become_square(tmp_path):
 def test_hdr_looks_like_what_was_filmed(tmp_path):
     chain = "zscale=tin=709:min=709:pin=709:t=arib-std-b67:m=2020_ncl:p=2020:npl=203,format=yuv420p10le"
     tags = "log-level=none:colorprim=bt2020:transfer=arib-std-b67:colormatrix=bt2020nc"
-    gray = "color=0x808080:s=128x128:d=0.2:r=25,format=yuv420p"
-    hdr = video(tmp_path / "hdr.mp4", gray, "-vf", chain, "-c:v", "libx265", "-x265-params", tags)
+    skin = "color=0xC03020:s=128x128:d=0.2:r=25,format=yuv420p"
+    hdr = video(tmp_path / "hdr.mp4", skin, "-vf", chain, "-c:v", "libx265", "-x265-params", tags)
     found = ReferenceVideo(hdr)
     assert found.info.hdr
     pixels = next(found.frames()).pixels
     assert pixels.dtype == np.uint8
-    assert abs(pixels.mean() - 128) < 20
+    assert np.abs(pixels.mean(axis=(0, 1)) - [0xC0, 0x30, 0x20]).max() < 20
 
 
 def test_a_short_video_is_watched_without_gaps(tmp_path):

@@ -82,7 +82,7 @@ def _stretches(frames: Sequence[FrameFacts]) -> list[NDArray[np.int64]]:
     breaks = [
         index + 1
         for index, (before, after) in enumerate(pairwise(frames))
-        if before.run != after.run or after.seconds - before.seconds > 1.5 / _RATE
+        if after.seconds - before.seconds > 1.5 / _RATE
     ]
     return np.split(np.arange(len(frames)), breaks)
 

@@ -1,6 +1,5 @@
 import math
 from dataclasses import replace
-from itertools import groupby
 
 import numpy as np
 import pytest
@@ -20,7 +19,7 @@ BLANK = np.random.default_rng(0).integers(0, 255, (200, 200, 3), np.uint8)
 BASIS = load_motion_basis()
 
 
-def person(seconds, yaw=0.0, gap=0.0, blinks=0, start=0, run=0):
+def person(seconds, yaw=0.0, gap=0.0, blinks=0, start=0, turned=0.0):
     """Frames of a head that turns by `yaw` radians s.d. at 0.5 Hz, opens its mouth by `gap` and blinks."""
     frames = []
     count = int(seconds * RATE)
@@ -30,10 +29,10 @@ def person(seconds, yaw=0.0, gap=0.0, blinks=0, start=0, run=0):
         latents = np.zeros(len(CHANNELS), np.float32)
         latents[CHANNELS.index("gap")] = gap * (0.5 + 0.5 * math.sin(2 * math.pi * 3.1 * time))
         mesh = BASIS.shape + BASIS.displacement(latents)
-        angle = math.sqrt(2) * yaw * math.sin(2 * math.pi * 0.5 * time)
+        angle = turned + math.sqrt(2) * yaw * math.sin(2 * math.pi * 0.5 * time)
         landmarks = 40 * mesh @ rotation_matrix(angle, 0, 0).T + [100, 80, 0]
         face = Face(landmarks.astype(np.float32), np.zeros(52, np.float32), 1.0)
-        facts = facts_of(VideoFrame(start + time, run, BLANK), face, BASIS.shape)
+        facts = facts_of(VideoFrame(start + time, 0, BLANK), face, BASIS.shape)
         frames.append(replace(facts, lids=facts.lids * (0.2 if number in shut else 1.0)))
     return frames
 
@@ -86,10 +85,11 @@ def test_lips_count_only_while_somebody_speaks():
 
 
 def test_nothing_is_measured_across_the_gap_between_two_runs():
-    far = person(4, yaw=0.04) + person(4, yaw=0.04, start=20, run=1)
-    assert [len(list(group)) for _, group in groupby(far, lambda frame: frame.run)] == [50, 50]
-    together = person(4, yaw=0.04) + person(4, yaw=0.04, start=4)
-    assert habits(far).tempo == pytest.approx(habits(together).tempo, abs=0.1)
+    """A head that is turned elsewhere after a gap has not turned there in a twelfth of a second."""
+    first = person(4, yaw=0.02)
+    far = habits(first + person(4, yaw=0.02, start=20, turned=0.3))
+    together = habits(first + person(4, yaw=0.02, start=4, turned=0.3))
+    assert far.tempo < together.tempo - 0.2
 
 
 def test_too_little_tells_nothing():
