@@ -18,7 +18,7 @@ from avatar_cli.families.portrait.landmarks import BLENDSHAPES, FACE_OVAL
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH
 from avatar_cli.families.portrait.measures import measure_mouth
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
-from avatar_cli.families.portrait.person_mask import PersonMasker, person_of_cutout
+from avatar_cli.families.portrait.person_mask import PersonMasker, mask_person, person_of_cutout
 from avatar_cli.families.portrait.reference_video import WatchedVideo
 from avatar_cli.families.portrait.speaker import find_speaker, seen_pixels
 from avatar_cli.families.portrait.suitability import check_suitable, face_warnings
@@ -147,7 +147,9 @@ def _encoded(
         picture=canvas.picture,
         landmarks=landmarks,
         blendshapes=face.blendshapes,
-        person=np.maximum(_person(canvas, masker), _face_mask(landmarks, picture.width, picture.height)),
+        person=np.maximum(
+            _person(canvas, landmarks, masker), _face_mask(landmarks, picture.width, picture.height)
+        ),
         pose=pose,
         canonical=canonical.astype(np.float32),
         tokens=reference_tokens(canvas.image, landmarks, shape),
@@ -189,13 +191,15 @@ def _moved(landmarks: Floats, transform: NDArray) -> Floats:
     return np.concatenate([flat, depth], axis=1).astype(np.float32)
 
 
-def _person(canvas: Canvas, masker: PersonMasker) -> Floats:
+def _person(canvas: Canvas, landmarks: Floats, masker: PersonMasker) -> Floats:
     """Where the person is on the canvas, 0..1, float32 [height, width]."""
     if canvas.cutout is None:
-        return masker.mask(canvas.image)
+        return mask_person(masker, canvas.image, canvas.picture, landmarks)
     person = person_of_cutout(canvas.cutout, canvas.picture)
+    if person is not None:
+        return person
     # A scene that shines through would mislead the network.
-    return masker.mask(plain_colours(canvas.cutout)) if person is None else person
+    return mask_person(masker, plain_colours(canvas.cutout), canvas.picture, landmarks)
 
 
 def _face_mask(landmarks: Floats, width: int, height: int) -> Floats:
