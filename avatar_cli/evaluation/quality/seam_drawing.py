@@ -38,11 +38,11 @@ def draw_seams(schedules: Mapping[str, tuple[FaceCurves, ChunkLengths]]) -> str:
                 axis.plot(seconds, course.high, ":", color=colour, label=f"{name}, 95th percentile")
             axis.axhline(1, color="tab:grey", linewidth=0.8)
             axis.axvline(0, color="tab:grey", linewidth=0.8)
-            axis.set(ylim=(0, None), title=f"{part}, {title}")
+            axis.set_title(f"{part}, {title}")
     for axis in axes[-1]:
         axis.set_xlabel("seconds from the border")
     for axis in axes[:, 0]:
-        axis.set_ylabel("of the p95 inside chunks")
+        axis.set(ylim=(0, None), ylabel="of the p95 inside chunks")  # a row shares its scale
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize="small")
     text = io.StringIO()
