@@ -11,11 +11,13 @@ import typer
 
 from avatar_cli.cli.messages import say
 from avatar_cli.cli.streams import TalkStream
-from avatar_cli.media.input_path import unreadable
+from avatar_cli.media.input_path import STDIN, check_is_file, unreadable
 from avatar_cli.protocol.errors import InputError, UsageError
+from avatar_cli.protocol.exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from avatar_cli.evaluation.quality.borders import ChunkLengths
+    from avatar_cli.evaluation.quality.evaluate import Evaluation
 
 EPILOG = "\n".join(
     (
@@ -23,7 +25,10 @@ EPILOG = "\n".join(
         "  avatar evaluate me.mp4",
         "  avatar evaluate me.mp4 --truth interview.mp4 --html me.html",
         "  avatar evaluate me.mp4 --json - --face-model MobileFaceNet.tflite",
+        "  avatar evaluate me.mp4 --strict && publish me.mp4",
         "\nNothing of the video is changed, and no figure needs anything but the files named here.",
+        "\n[bold]Exit codes[/bold]: 0 done, 1 with --strict where a figure misses what is asked at least, "
+        "2 usage, 3 bad input, 4 environment, 130 interrupted.",
     )
 )
 
@@ -46,6 +51,15 @@ Truth = Annotated[
 Lag = Annotated[
     int,
     typer.Option(metavar="N", help="Frames of 1/25 s by which CLIP's sound lies behind its picture."),
+]
+FaceNumber = Annotated[
+    int | None,
+    typer.Option(
+        "--face",
+        metavar="N",
+        min=1,
+        help="Whose face is measured where VIDEO shows several, from the left. Without it: the largest.",
+    ),
 ]
 FaceModel = Annotated[
     Path | None,
@@ -74,12 +88,18 @@ Report = Annotated[
 JsonFile = Annotated[
     str | None,
     typer.Option(
-        "--json", metavar="FILE", help="Write the figures as JSON; - for stdout, instead of the table."
+        "--json",
+        metavar="FILE",
+        help="Write the figures as JSON, one object; `--json -` prints it on stdout, and nothing else there.",
     ),
 ]
 HtmlFile = Annotated[
     Path | None,
     typer.Option("--html", metavar="FILE", help="Write a page with figures, pictures and curves."),
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Exit code 1 where a figure misses what is asked at least."),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and what libraries print.")]
 
@@ -88,13 +108,15 @@ def evaluate(
     video: Video,
     truth: Truth = None,
     lag: Lag = 0,
+    face: FaceNumber = None,
     face_model: FaceModel = None,
     phones: Phones = None,
     report: Report = None,
     json: JsonFile = None,
     html: HtmlFile = None,
+    strict: Strict = False,
     debug: Debug = False,
-) -> None:
+) -> int:
     """Measure a rendered video: lips, sync, head, blinks, seams, identity, drift."""
     if lag and truth is None:
         raise UsageError("--lag says how far the sound of --truth is off: give --truth CLIP as well.")
@@ -106,27 +128,39 @@ def evaluate(
     # Imported here, because `avatar --help` must not wait for what reads pictures.
     from rich.console import Console
 
-    from avatar_cli.evaluation.quality.evaluate import Request, as_json
+    from avatar_cli.evaluation.quality.evaluate import Request, as_json, missed
     from avatar_cli.evaluation.quality.evaluate import evaluate as measure
     from avatar_cli.evaluation.quality.page import page
     from avatar_cli.evaluation.quality.table import print_table
 
-    request = Request(video, truth, lag, face_model, phones, _chunks(report))
-    evaluation = measure(request, _Progress())
+    evaluation = measure(Request(video, truth, lag, face_model, phones, _chunks(report), face), _Progress())
+    for warning in _warnings(evaluation, face):
+        say(f"warning: {warning}")
     if html is not None:
         html.write_text(page(evaluation), encoding="utf-8")
     text = json_format.dumps(as_json(evaluation), indent=2) + "\n"
     if json == _STANDARD_OUTPUT:
         sys.stdout.write(text)
-        return
-    if json is not None:
-        Path(json).write_text(text, encoding="utf-8")
-    to_terminal = sys.stdout.isatty()
-    print_table(
-        evaluation.figures,
-        truth is not None,
-        Console(highlight=False, width=None if to_terminal else _FILE_WIDTH),
-    )
+    else:
+        if json is not None:
+            Path(json).write_text(text, encoding="utf-8")
+        width = None if sys.stdout.isatty() else _FILE_WIDTH
+        print_table(evaluation.figures, truth is not None, Console(highlight=False, width=width))
+    return ExitCode.FIGURE_MISSED if strict and missed(evaluation) else ExitCode.DONE
+
+
+def _warnings(evaluation: "Evaluation", face: int | None) -> list[str]:
+    """Of videos in which another face than the one meant may have been measured."""
+    shown = []
+    video, truth = evaluation.video, evaluation.truth
+    if video.sight.faces > 1 and face is None:
+        shown.append(
+            f"{video.path} shows {video.sight.faces} faces and the largest is measured: choose another with "
+            f"--face 1 to {video.sight.faces}, counted from the left."
+        )
+    if truth is not None and truth.sight.faces > 1:
+        shown.append(f"{truth.path} shows {truth.sight.faces} faces and the largest is measured.")
+    return shown
 
 
 class _Progress:
@@ -151,6 +185,9 @@ def _silence_libraries() -> None:
 
 
 def _require_file(path: Path) -> None:
+    if path == STDIN:
+        raise InputError("A video is read more than once, so it cannot come from stdin: give a file.")
+    check_is_file(path)
     try:
         with path.open("rb"):
             pass

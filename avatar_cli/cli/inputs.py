@@ -11,9 +11,9 @@ from avatar_cli.cli.configuration import Configuration
 from avatar_cli.cli.request import Files
 from avatar_cli.media.background import background_file, resolve_background
 from avatar_cli.media.ffmpeg import ffmpeg_path
-from avatar_cli.media.image_in import probe_image
 from avatar_cli.media.input_path import STDIN
 from avatar_cli.media.output_path import check_output, partial_path
+from avatar_cli.media.reference_in import probe_reference
 from avatar_cli.media.sizes import derived_output, resolve_size
 from avatar_cli.media.speech_in import probe_speech
 from avatar_cli.protocol.errors import AvatarError, EnvironmentProblem, InputError, UsageError
@@ -47,7 +47,7 @@ def build_job(files: Files, configuration: Configuration, spool: Path | None = N
         _check_no_address(given)
     output = files.output or derived_output(files.reference, files.speech)
     _check_name(output, UsageError)
-    image = probe_image(files.reference)
+    shape = probe_reference(files.reference)
     background = resolve_background(configuration["picture.background"])
     inputs = [files.reference, files.speech, *configuration.files]
     if scene := background_file(background):
@@ -59,7 +59,7 @@ def build_job(files: Files, configuration: Configuration, spool: Path | None = N
         if path is not None:
             _check_side_file(path, taken, files.overwrite)
             taken.append(path)
-    width, height = resolve_size(configuration["picture.size"], (image.width, image.height))
+    width, height = resolve_size(configuration["picture.size"], shape)
     probe_speech(files.speech, spool)
     return RenderJob(
         reference=_absolute(files.reference),

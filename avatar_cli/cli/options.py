@@ -19,7 +19,8 @@ Reference = Annotated[
     Path,
     typer.Argument(
         metavar="REF",
-        help="Photo of the person: JPEG, PNG, WebP, AVIF, TIFF, BMP, GIF and more, told by content.",
+        help="Photo of the person: JPEG, PNG, WebP, AVIF, TIFF, BMP, GIF and more; or a video of the person: "
+        "MP4, MOV, MKV, WebM and more. Told by content.",
         show_default=False,
         readable=_OURS,
     ),

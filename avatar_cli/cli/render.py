@@ -9,6 +9,7 @@ EXAMPLES = (
     "avatar render me.jpg speech.wav -o me.mp4",
     "avatar render me.png talk.mp3 --size 1080p --fps 30 --prompt smiling",
     "avatar render me.png talk.flac --preview --overwrite",
+    "avatar render me.mp4 talk.wav",
     "avatar render me.png talk.wav --config mine.yaml -s encoding.crf=18",
 )
 WHILE_IT_RENDERS = (
@@ -55,7 +56,7 @@ def render(
     quiet: options.Quiet = False,
     debug: options.Debug = False,
 ) -> int:
-    """Turn a photo and a recording of speech into a video of that person speaking."""
+    """Turn a photo or video of a person and a recording of speech into a video of that person speaking."""
     # Imported here, because `avatar --help` must not wait for what reads YAML and pictures.
     from avatar_cli.cli.run_render import run_render
 

@@ -58,10 +58,43 @@ def seam_figures(curves: Floats, borders: list[int]) -> SeamFigures:
     )
 
 
+@dataclass(frozen=True)
+class JumpCourse:
+    """Jumps before, at and after borders, in the unit of `SeamFigures`.
+
+    Attributes:
+        offsets: Frames from the border, int [K]: 0 is the step into the first frame of a chunk.
+        median: Of all borders and channels, float [K].
+        high: Their 95th percentile, float [K]: 1 where borders are like any other frame.
+    """
+
+    offsets: NDArray[np.int_]
+    median: Floats
+    high: Floats
+
+
+def jump_course(curves: Floats, borders: list[int], order: int, reach: int) -> JumpCourse:
+    """Of curves [T, C] within `reach` frames of borders: `order` 1 for steps, 2 for changes of velocity."""
+    moving = curves[:, np.ptp(curves, axis=0) > 0]
+    offsets = np.arange(-reach, reach + 1)
+    near = [border for border in borders if reach + 2 <= border < len(curves) - reach]
+    rows = np.array(near)[:, None] + offsets - order
+    at_borders = np.concatenate([np.array(borders) - late for late in range(1, order + 1)])
+    differences = np.diff(moving, n=order, axis=0)
+    jumps = np.abs(differences[rows]) / _usual_size(differences, at_borders)
+    at_offset = jumps.transpose(1, 0, 2).reshape(len(offsets), -1)
+    return JumpCourse(offsets, np.median(at_offset, axis=1), np.quantile(at_offset, INSIDE_QUANTILE, axis=1))
+
+
 def _relative_jumps(differences: Floats, rows: NDArray[np.int_]) -> Floats:
-    """Size of these rows of differences [T', C] over the 95th percentile of all other rows, [R, C]."""
+    """Size of these rows of differences [T', C] in units of that of all others, [R, C]."""
     rows = rows[rows < len(differences)]
+    return np.asarray(np.abs(differences[rows]) / _usual_size(differences, rows))
+
+
+def _usual_size(differences: Floats, but: NDArray[np.int_]) -> Floats:
+    """95th percentile of the size of differences [T', C] but for some rows, [C]."""
     size = np.abs(differences)
     inside = np.ones(len(size), bool)
-    inside[rows] = False
-    return np.asarray(size[rows] / np.quantile(size[inside], INSIDE_QUANTILE, axis=0))
+    inside[but[but < len(size)]] = False
+    return np.asarray(np.quantile(size[inside], INSIDE_QUANTILE, axis=0))

@@ -1,10 +1,12 @@
 """Looking at a video over time: `python -m avatar_cli.evaluation.strip VIDEO -o PNG`.
 
 One row of pictures, or several, each labelled with its frame number; `--crop` follows the face or the mouth.
+`--beside CLIP` puts the real person's frames, both at 25 frames/s, below those that were rendered.
 """
 
 import argparse
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 
 import cv2
@@ -12,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.evaluation.decode import Image, read_frames
+from avatar_cli.evaluation.tracks import TRACK_FPS
 from avatar_cli.families.portrait.landmarks import FACE_OVAL, LIPS
 from avatar_cli.families.portrait.tracker import FaceTracker
 
 _LABEL_HEIGHT = 16
-_CROPS = {"face": (FACE_OVAL, 1.25), "mouth": (LIPS, 1.5)}
+CROPS = {"face": (FACE_OVAL, 1.25), "mouth": (LIPS, 1.5)}
 
 
 def crop_around(image: Image, points: NDArray[np.floating], margin: float) -> Image:
@@ -61,25 +64,60 @@ def video_strip(video: Path, frames: range, crop: str, columns: int, width: int)
     Raises:
         ValueError: the video has none of the frames.
     """
+    images = chosen_images(video, frames, crop)
+    return contact_sheet(list(images.values()), [str(index) for index in images], columns, width)
+
+
+def strip_beside(
+    video: Path, real: Path, frames: range, lag: int, crop: str, columns: int, width: int
+) -> Image:
+    """A contact sheet of a rendered video with the frames of the recording below, at 25 frames/s.
+
+    Args:
+        video: Rendered from the sound of the recording.
+        real: The recording.
+        frames: Numbers of the rendered frames.
+        lag: Frames by which the recording's sound lies behind its picture: below frame t stands t - lag.
+        crop: `face` or `mouth`.
+        columns: Pictures in a row.
+        width: Pixels of one picture.
+
+    Raises:
+        ValueError: one of the videos has none of the frames.
+    """
+    shown = chosen_images(video, frames, crop, TRACK_FPS)
+    earlier = range(frames.start - lag, frames.stop - lag, frames.step)
+    others = chosen_images(real, earlier, crop, TRACK_FPS)
+    both = [index for index in shown if index - lag in others]
+    rows = []
+    for start in range(0, len(both), columns):
+        line = both[start : start + columns]
+        for images, name, late in ((shown, "rendered", 0), (others, "real", lag)):
+            labels = [f"{name} {index - late}" for index in line]
+            rows.append(contact_sheet([images[index - late] for index in line], labels, columns, width))
+    return np.vstack(rows).astype(np.uint8)
+
+
+def chosen_images(video: Path, frames: range, crop: str, fps: Fraction | None = None) -> dict[int, Image]:
+    """Pictures of a video, at `fps`, by the number of their frame; all else as in `video_strip`."""
     wanted = set(frames)
-    chosen = []
-    for index, frame in enumerate(read_frames(video)):
+    chosen = {}
+    for index, frame in enumerate(read_frames(video, fps=fps)):
         if index in wanted:
-            chosen.append((index, frame))
+            chosen[index] = frame
         if index >= max(wanted):
             break
     if not chosen:
         raise ValueError(f"{video} has no frame {min(wanted)}")
-    images = [image for _, image in chosen]
-    if crop != "frame":
-        images = _follow(images, crop)
-    return contact_sheet(images, [str(index) for index, _ in chosen], columns, width)
+    if crop == "frame":
+        return chosen
+    return dict(zip(chosen, _follow(list(chosen.values()), crop), strict=True))
 
 
 def _follow(images: Sequence[Image], crop: str) -> list[Image]:
     """Square crops of the same size around each image's own face or mouth."""
     tracker = FaceTracker()
-    points, margin = _CROPS[crop]
+    points, margin = CROPS[crop]
     crops = []
     for image in images:
         face = tracker.track(image)
@@ -99,12 +137,20 @@ def main() -> None:
     parser.add_argument("--start", type=int, default=0, help="first frame (default 0)")
     parser.add_argument("--count", type=int, default=24, help="most pictures (default 24)")
     parser.add_argument("--every", type=int, default=5, help="frames from picture to picture (default 5)")
-    parser.add_argument("--crop", choices=["frame", *_CROPS], default="face")
+    parser.add_argument("--crop", choices=["frame", *CROPS], default="face")
     parser.add_argument("--columns", type=int, default=8)
     parser.add_argument("--width", type=int, default=200, help="pixels of one picture (default 200)")
+    parser.add_argument("--beside", type=Path, metavar="CLIP", help="recording to show below")
+    parser.add_argument("--lag", type=int, default=0, help="frames by which CLIP's sound is late (default 0)")
     options = parser.parse_args()
+    if options.beside and options.crop == "frame":
+        parser.error("--beside needs --crop face or mouth: whole frames have other shapes")
     frames = range(options.start, options.start + options.count * options.every, options.every)
-    sheet = video_strip(options.video, frames, options.crop, options.columns, options.width)
+    shape = (options.crop, options.columns, options.width)
+    if options.beside:
+        sheet = strip_beside(options.video, options.beside, frames, options.lag, *shape)
+    else:
+        sheet = video_strip(options.video, frames, *shape)
     cv2.imwrite(str(options.output), cv2.cvtColor(sheet, cv2.COLOR_RGB2BGR))
 
 

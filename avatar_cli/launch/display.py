@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 
 from avatar_cli.launch.pace import Pace
 from avatar_cli.protocol.errors import EnvironmentProblem, Interrupted
-from avatar_cli.protocol.events import Event, Instant, Progress, RankStarted, Warned, now, to_line
+from avatar_cli.protocol.events import (
+    Event,
+    Instant,
+    Progress,
+    RankStarted,
+    ReferenceWatched,
+    Warned,
+    now,
+    to_line,
+)
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -91,6 +100,8 @@ class PlainLines:
                 self._stage = "loading"
             case Instant(name="first_bytes"):
                 self._say(f"first frame after {event.time - self._started:.1f} s")
+            case ReferenceWatched():
+                self._say(watched(event))
             case Warned(message) if self._new_warning(message):
                 self._say(f"warning: {message}")
 
@@ -155,6 +166,8 @@ class ProgressBar:
                 self._bar.update(self._task, description="loading")
             case Instant(name="first_bytes"):
                 self._first_frame = f"first frame {event.time - self._started:.1f} s"
+            case ReferenceWatched():
+                self._bar.console.print(f"avatar: {watched(event)}", highlight=False, markup=False)
             case Warned(message) if self._new_warning(message):
                 self._bar.console.print(f"avatar: warning: {message}", highlight=False, markup=False)
 
@@ -174,6 +187,18 @@ class ProgressBar:
             self._first_frame,
         ]
         return "  ".join(part for part in parts if part)
+
+
+def watched(event: ReferenceWatched) -> str:
+    """What a reference video showed, in a line."""
+    sights = [
+        "an open mouth" if event.open_mouth else "no open mouth",
+        "closed lids" if event.closed_eyes else "no closed lids",
+    ]
+    return (
+        f"reference: {event.usable} of {event.frames} frames used, rendering from {event.seconds:.2f} s; "
+        f"{' and '.join(sights)} seen"
+    )
 
 
 def choose_display(started: float, quiet: bool, json: bool) -> Display:

@@ -4,7 +4,7 @@ import importlib.metadata
 import json
 import os
 import platform
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from avatar_cli.protocol.events import (
     Memory,
     Progress,
     RankStarted,
+    ReferenceWatched,
     Warned,
 )
 from avatar_cli.protocol.job import RenderJob
@@ -72,6 +73,7 @@ class ReportBuilder:
         self._ranks: dict[str, object] = {}
         self._peaks: dict[str, RankPeaks] = {}
         self._warnings: list[str] = []
+        self._reference: ReferenceWatched | None = None
         self.frames = 0  # that the encoder was given
         self._warm: Progress | None = None
         self._stall_free = started
@@ -89,6 +91,8 @@ class ReportBuilder:
                 self._ranks[str(event.rank)] = event.environment
             case Memory():
                 self._peaks[str(event.rank)] = RankPeaks(event.host_peak, event.device_peak)
+            case ReferenceWatched():
+                self._reference = event
             case Warned():
                 self._warnings.append(event.message)
 
@@ -105,6 +109,7 @@ class ReportBuilder:
         return Report(
             output=finished.output,
             job=json.loads(self._job.to_json()),
+            reference=asdict(self._reference) if self._reference else None,
             environment={"versions": _versions(), "machine": _machine(), "ranks": self._ranks},
             ttff=FirstFrame(
                 first_frame=self._since_start("first_frame"),

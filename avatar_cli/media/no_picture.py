@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+from avatar_cli.media.recording_kind import HEAD, is_recording, names_brand
+
 _HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"hevm", b"hevs", b"mif1", b"msf1")
 
 _PICTURE_WANTED = "give a picture, such as JPEG or PNG"
 _HEIC = "is a HEIC picture, as iPhones make them, which avatar cannot decode: save it as JPEG."
 _DRAWING = "is {}, which avatar does not draw: export it as PNG."
 _PHOTO = "is {}, which avatar cannot decode: export it as JPEG."
-_SOUND_OR_VIDEO = f"is a sound or video file: {_PICTURE_WANTED} (REF comes before SPEECH)."
+_SOUND_OR_VIDEO = f"is a sound or video file: {_PICTURE_WANTED}."
 
 # Beginning of the file, and the sentence.
 _SIGNATURES = (
@@ -23,12 +25,6 @@ _SIGNATURES = (
     (b"FUJIFILMCCD-RAW", _PHOTO.format("a camera's raw file")),
     (b"IIRO", _PHOTO.format("a camera's raw file")),
     (b"IIU\x00", _PHOTO.format("a camera's raw file")),
-    (b"ID3", _SOUND_OR_VIDEO),
-    (b"\xff\xfb", _SOUND_OR_VIDEO),
-    (b"OggS", _SOUND_OR_VIDEO),
-    (b"fLaC", _SOUND_OR_VIDEO),
-    (b"\x1a\x45\xdf\xa3", _SOUND_OR_VIDEO),  # Matroska and WebM
-    (b"\x00\x00\x01\xba", _SOUND_OR_VIDEO),  # MPEG program stream
 )
 
 
@@ -38,13 +34,13 @@ def why_not_a_picture(path: Path) -> str:
     Source of the signatures: each format's own specification; for `ftyp`, ISO/IEC 14496-12 and 23008-12.
     """
     with path.open("rb") as file:
-        head = file.read(1024)
+        head = file.read(HEAD)
     if not head:
         return f"is empty: {_PICTURE_WANTED}."
+    if is_recording(head):
+        return _SOUND_OR_VIDEO
     if head[4:8] == b"ftyp":
         return _boxed(head)
-    if head.startswith(b"RIFF") and head[8:12] in (b"WAVE", b"AVI "):
-        return _SOUND_OR_VIDEO
     for signature, sentence in _SIGNATURES:
         if head.startswith(signature):
             return sentence
@@ -54,15 +50,7 @@ def why_not_a_picture(path: Path) -> str:
 
 
 def _boxed(head: bytes) -> str:
-    if _names_brand(head, (b"avif", b"avis")):
+    """A picture in ISO boxes."""
+    if names_brand(head, (b"avif", b"avis")):
         return "is a damaged AVIF picture: save or download it again."
-    if _names_brand(head, _HEIC_BRANDS):
-        return _HEIC
-    return _PHOTO.format("a camera's raw file") if _names_brand(head, (b"crx ",)) else _SOUND_OR_VIDEO
-
-
-def _names_brand(head: bytes, brands: tuple[bytes, ...]) -> bool:
-    """Whether the file-type box has one of `brands` as its major or as a compatible one."""
-    box = head[: int.from_bytes(head[:4], "big")]
-    named = [box[8:12], *(box[start : start + 4] for start in range(16, len(box), 4))]
-    return any(brand in brands for brand in named)
+    return _HEIC if names_brand(head, _HEIC_BRANDS) else _PHOTO.format("a camera's raw file")

@@ -72,6 +72,24 @@ class Progress(Event):
 
 
 @dataclass(frozen=True)
+class ReferenceWatched(Event):
+    """What a reference video showed of the person.
+
+    `usable` of its `frames` show the face well enough to be measured, and `seconds` is the moment that the
+    video is rendered from. `habits` are ratios to what is usual, by name; 1 is usual.
+    """
+
+    kind: ClassVar[str] = "reference_watched"
+    frames: int
+    usable: int
+    seconds: float
+    open_mouth: bool
+    closed_eyes: bool
+    voice: bool
+    habits: dict[str, float]
+
+
+@dataclass(frozen=True)
 class Warned(Event):
     """Something the user should know although the job goes on: one sentence."""
 
@@ -115,7 +133,18 @@ class Finished(Event):
 
 
 EVENTS: dict[str, type[Event]] = {
-    cls.kind: cls for cls in (RankStarted, Interval, Instant, Progress, Warned, Memory, Failed, Finished)
+    cls.kind: cls
+    for cls in (
+        RankStarted,
+        Interval,
+        Instant,
+        Progress,
+        ReferenceWatched,
+        Warned,
+        Memory,
+        Failed,
+        Finished,
+    )
 }
 
 

@@ -7,6 +7,7 @@ class ExitCode(IntEnum):
     """One number a kind of ending, so that shell scripts can tell them apart."""
 
     DONE = 0
+    FIGURE_MISSED = 1  # `avatar evaluate --strict`: like diff and grep, it worked and the answer is no
     USAGE = 2
     BAD_INPUT = 3
     ENVIRONMENT = 4

@@ -72,6 +72,7 @@ class Report:
 
     output: str
     job: dict[str, Any]  # the job as it was handed over, with the chunk plan, the seed and the threads
+    reference: dict[str, Any] | None  # what a reference video showed; None for a picture
     environment: dict[str, Any]  # versions, the machine, and by rank its device, threads, processors
     ttff: FirstFrame
     speed: Speed

@@ -5,6 +5,8 @@ from fractions import Fraction
 from typing import Protocol
 
 from avatar_cli.media.image_in import Photo
+from avatar_cli.media.video_reference import ReferenceVideo
+from avatar_cli.protocol.events import ReferenceWatched
 from avatar_cli.protocol.job import Cue, Generation, Picture
 from avatar_cli.runtime.chunks import ChunkPlan, Layout, Tail
 from avatar_cli.runtime.pipeline import Graph
@@ -32,10 +34,11 @@ class FamilyFacts:
 
 @dataclass(frozen=True)
 class Encoded:
-    """The reference, encoded once a job."""
+    """The reference, encoded once a job; `found` is what was seen in a video."""
 
     conditioning: Conditioning
     warnings: tuple[str, ...]
+    found: ReferenceWatched | None = None
 
 
 class Family(Protocol):
@@ -43,8 +46,10 @@ class Family(Protocol):
 
     facts: FamilyFacts
 
-    def encode(self, photo: Photo, scene: Frame, picture: Picture, prompt: tuple[Cue, ...]) -> Encoded:
-        """Encode reference, scene and prompt. Raises InputError where there is no usable face in `photo`.
+    def encode(
+        self, person: Photo | ReferenceVideo, scene: Frame, picture: Picture, prompt: tuple[Cue, ...]
+    ) -> Encoded:
+        """Encode reference, scene and prompt. Raises InputError where `person` shows no usable face.
 
         `scene` is what lies behind the person, uint8 [picture.height, picture.width, 3], RGB.
         """

@@ -11,15 +11,15 @@ import torch
 from avatar_cli.families.registry import load_family
 from avatar_cli.media.background import background_file, load_background
 from avatar_cli.media.frame_hashes import FrameHashWriter
-from avatar_cli.media.image_in import load_photo
 from avatar_cli.media.mp4_out import Mp4Writer, SoundFormat, VideoFormat
 from avatar_cli.media.picture_remarks import picture_remarks
+from avatar_cli.media.reference_in import is_video, load_reference
 from avatar_cli.media.speech_source import SpeechSource
 from avatar_cli.protocol.events import EventSink, Finished, Instant, Warned, now
 from avatar_cli.protocol.job import Mode, RenderJob
 from avatar_cli.runtime.pipeline import Job, Pipeline
 from avatar_cli.runtime.recorder import interval, memory_peaks
-from avatar_cli.stages.family import Family
+from avatar_cli.stages.family import Encoded, Family
 from avatar_cli.worker.publisher import Publisher
 
 
@@ -67,18 +67,26 @@ def _prepare(
     with interval(emit, "load", rank=rank):
         family = load_family(job.generation.model, job.compute.ranks, emit)
     with interval(emit, "reference", rank=rank):
-        photo = load_photo(Path(job.reference), (job.picture.width, job.picture.height))
+        person = load_reference(Path(job.reference), (job.picture.width, job.picture.height))
         scene = load_background(job.picture.background, job.picture.width, job.picture.height)
-        encoded = family.encode(photo, scene, job.picture, job.generation.prompt)
-    for warning in (*_picture_remarks(job), *encoded.warnings) if rank == 0 else ():
-        emit(Warned(warning))
+        encoded = family.encode(person, scene, job.picture, job.generation.prompt)
+    if rank == 0:
+        _tell(job, encoded, emit)
     with interval(emit, "stages", rank=rank):
         graph = family.graph(encoded.conditioning, speech, job.generation, job.picture)
         return Pipeline(graph, _pipeline_job(job, family, encoded.conditioning, speech), emit, stop, rank)
 
 
+def _tell(job: RenderJob, encoded: Encoded, emit: EventSink) -> None:
+    if encoded.found:
+        emit(encoded.found)
+    for warning in (*_picture_remarks(job), *encoded.warnings):
+        emit(Warned(warning))
+
+
 def _picture_remarks(job: RenderJob) -> list[str]:
-    pictures = (Path(job.reference), background_file(job.picture.background))
+    reference = Path(job.reference)
+    pictures = (None if is_video(reference) else reference, background_file(job.picture.background))
     return [remark for path in pictures if path for remark in picture_remarks(path)]
 
 

@@ -1,6 +1,9 @@
 import json
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -78,14 +81,76 @@ def test_a_file_that_is_no_report_is_bad_input(video, tmp_path):
     assert "is no report of a render" in result.stderr
 
 
-def test_a_file_that_is_no_video_is_bad_input(tmp_path):
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory):
+    """A second of two people side by side, the smaller one on the left."""
+    path = tmp_path_factory.mktemp("video") / "pair.mp4"
+    picture = ["-loop", "1", "-framerate", "25", "-i", str(asset_path("demo/reference.png"))]
+    small = "[0]scale=192:192,pad=192:256[left];[0]scale=256:256[right];[left][right]hstack"
+    shape = ["-t", "1", "-filter_complex", small, "-pix_fmt", "yuv420p"]
+    subprocess.run([str(ffmpeg_path()), "-v", "error", "-nostdin", *picture, *shape, str(path)], check=True)
+    return path
+
+
+def test_a_video_of_several_people_says_whom_it_measures(pair):
+    result = evaluate(pair, "--json", "-")
+
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == (
+        f"avatar: warning: {pair} shows 2 faces and the largest is measured: choose another with --face 1 to "
+        "2, counted from the left.\n"
+    )
+    assert json.loads(result.stdout)["faces"] == 2
+
+
+def test_a_chosen_face_needs_no_warning_and_must_be_there(pair):
+    chosen = evaluate(pair, "--face", "1", "--json", "-")
+    absent = evaluate(pair, "--face", "3")
+
+    assert (chosen.returncode, chosen.stderr) == (0, "")
+    assert absent.returncode == 2
+    assert "there is no --face 3" in absent.stderr
+
+
+def test_strict_says_by_its_exit_code_that_a_figure_is_missed(video, tmp_path):
+    page, written = tmp_path / "page.html", tmp_path / "figures.json"
+
+    result = evaluate(video, "--strict", "--json", written, "--html", page)
+
+    assert result.returncode == 1
+    assert "head yaw, s.d." in result.stdout
+    assert json.loads(written.read_text())["figures"]["yaw_deviation"]["verdict"] == "missed"
+    assert page.read_text().rstrip().endswith("</html>")
+
+
+def _sound(path):
+    shutil.copy(asset_path("demo/speech.wav"), path)
+
+
+def _picture(path):
+    shutil.copy(asset_path("demo/reference.png"), path)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (Path.touch, "is empty: give a video file."),
+        (lambda path: path.write_text("text"), "is no video, or one that was cut off: give a whole video"),
+        (_sound, "holds sound but no picture: give a video file."),
+        (_picture, "is a single picture: give a video of a second or more."),
+        (os.mkfifo, "is not a file but a pipe or a device"),
+    ],
+    ids=["empty", "text", "sound", "picture", "pipe"],
+)
+def test_a_file_that_is_no_video_is_bad_input_in_one_sentence(tmp_path, make, words):
     path = tmp_path / "me.mp4"
-    path.write_text("text")
+    make(path)
 
     result = evaluate(path)
 
     assert result.returncode == 3
-    assert "cannot be read as a video" in result.stderr
+    assert result.stderr.startswith(f"avatar: error: {path} {words}")
+    assert result.stderr.count("\n") == 1
 
 
 def test_a_lag_without_a_recording_is_a_wrong_command_line(video):

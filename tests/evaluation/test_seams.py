@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from avatar_cli.evaluation.seams import chunk_borders, seam_figures
+from avatar_cli.evaluation.seams import chunk_borders, jump_course, seam_figures
 
 
 def walk(seed, frames, channels=3):
@@ -66,3 +66,18 @@ def test_channels_that_never_move_are_left_out():
     borders = chunk_borders(600, 20, 5)
 
     assert seam_figures(still, borders) == seam_figures(curves, borders)
+
+
+def test_the_course_of_jumps_shows_where_they_are():
+    noise = np.random.default_rng(0).normal(size=(1200, 3))
+    borders = list(range(60, 1200, 60))
+    curves = np.cumsum(noise, axis=0)
+    for border in borders:
+        curves[border:] += 8
+
+    steps, bends = (jump_course(curves, borders, order, reach=5) for order in (1, 2))
+
+    assert steps.offsets.tolist() == list(range(-5, 6))
+    assert steps.high[5] == steps.high.max() > 3
+    assert np.delete(steps.high, 5) == pytest.approx(np.ones(10), abs=0.35)
+    assert bends.median[5:7].min() > 2 > 2 * np.delete(bends.median, [5, 6]).max()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from avatar_cli.assets import asset_path
-from avatar_cli.evaluation.strip import contact_sheet, crop_around, video_strip
+from avatar_cli.evaluation.strip import contact_sheet, crop_around, strip_beside, video_strip
 from avatar_cli.media.ffmpeg import ffmpeg_path
 
 
@@ -73,3 +73,25 @@ def test_it_runs_as_a_command(video, tmp_path):
     subprocess.run([*command, "--every", "6", "--crop", "frame"], check=True)
 
     assert cv2.imread(str(output)).shape == (216, 400 * 4, 3)
+
+
+def test_the_real_person_stands_below_at_the_frame_that_was_said(video, tmp_path):
+    darker = tmp_path / "real.mp4"
+    fade = [
+        "-i",
+        str(video),
+        "-vf",
+        "fade=out:start_frame=0:nb_frames=24",
+        "-pix_fmt",
+        "yuv420p",
+        str(darker),
+    ]
+    subprocess.run([str(ffmpeg_path()), "-v", "error", *fade], check=True)
+
+    sheet = strip_beside(video, darker, range(0, 12, 3), 2, "face", columns=2, width=100)
+
+    assert sheet.shape == (4 * 116, 200, 3)  # frames 3, 6 and 9: of the first there is no real one
+    cells = [sheet[row * 116 + 16 : row * 116 + 116, :100].mean() for row in range(4)]
+    assert cells[0] == pytest.approx(cells[2], rel=0.05)
+    assert cells[1] > 1.15 * cells[3]
+    assert not sheet[2 * 116 + 16 :, 100:].any()

@@ -2,7 +2,7 @@ import io
 
 from avatar_cli.launch.display import PlainLines, ProgressBar
 from avatar_cli.launch.pace import WINDOW, Pace
-from avatar_cli.protocol.events import Instant, Progress, Warned, now
+from avatar_cli.protocol.events import Instant, Progress, ReferenceWatched, Warned, now
 
 
 def test_pace_is_that_of_the_last_seconds():
@@ -41,6 +41,16 @@ def test_a_warning_is_shown_once():
     for _ in range(2):
         display.event(Warned("The photo is [small]."))
     assert stream.getvalue() == "avatar: warning: The photo is [small].\n"
+
+
+def test_what_a_reference_video_showed_is_one_line():
+    stream = io.StringIO()
+    display = PlainLines(started=now(), stream=stream)
+    display.event(ReferenceWatched(200, 187, 3.2, open_mouth=True, closed_eyes=False, voice=True, habits={}))
+    assert stream.getvalue() == (
+        "avatar: reference: 187 of 200 frames used, rendering from 3.20 s; "
+        "an open mouth and no closed lids seen\n"
+    )
 
 
 def test_the_bar_shows_frames_speed_and_the_first_frame():

@@ -4,7 +4,7 @@ import pytest
 
 from avatar_cli.launch.memory import MemorySampler
 from avatar_cli.launch.report import ReportBuilder
-from avatar_cli.protocol.events import Finished, Instant, Interval, Memory, Progress, Warned
+from avatar_cli.protocol.events import Finished, Instant, Interval, Memory, Progress, ReferenceWatched, Warned
 from avatar_cli.protocol.job import Compute, Encoding, Fit, Generation, Mode, Picture, RenderJob
 
 JOB = RenderJob(
@@ -29,6 +29,13 @@ def report():
         return builder.report(events[-1])
 
     return build
+
+
+def test_what_a_reference_video_showed_is_kept(report):
+    found = ReferenceWatched(200, 187, 3.2, True, False, True, {"head": 1.25})
+    done = Finished("/out.mp4", 48, 1.92, 104.0)
+    assert report(found, done).reference["habits"] == {"head": 1.25}
+    assert report(done).reference is None
 
 
 def test_steady_speed_leaves_the_first_chunk_out(report):

@@ -23,7 +23,7 @@ FOREIGN = {
     "phone.jpg": (brands(b"mif1", b"mif1", b"heic"), "is a HEIC picture"),
     "camera.cr3": (brands(b"crx ", b"crx ", b"isom"), "is a camera's raw file"),
     "broken.avif": (brands(b"avif", b"mif1", b"avif"), "damaged"),
-    "clip.mp4": (brands(b"isom", b"mp41"), "is a sound or video file.*REF comes before SPEECH"),
+    "clip.mp4": (brands(b"isom", b"mp41"), "is a sound or video file"),
     "speech.m4a": (brands(b"M4A ", b"mp42"), "is a sound or video file"),
     "speech.wav": (b"RIFF\x24\0\0\0WAVEfmt " + bytes(40), "is a sound or video file"),
     "speech.mp3": (b"ID3\x04" + bytes(40), "is a sound or video file"),

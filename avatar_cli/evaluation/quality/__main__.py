@@ -13,7 +13,8 @@ from avatar_cli import __version__
 from avatar_cli.evaluation.benchmark.context import MEDIA_VARIABLE, media_folder
 from avatar_cli.evaluation.benchmark.document import replace_measured
 from avatar_cli.evaluation.quality import summary
-from avatar_cli.evaluation.quality.parts import PARTS, Found, Work, measure_part, say
+from avatar_cli.evaluation.quality.found import Found, Work, say
+from avatar_cli.evaluation.quality.parts import PARTS, measure_part
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -37,8 +38,18 @@ def main(arguments: list[str] | None = None) -> int:
         values = {row.definition.key: dict(row.values) for part in found for row in part.rows}
         options.json.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
     if options.write:
-        replace_measured(options.write, text)
+        _write(options.write, text, found)
     return 0
+
+
+def _write(document: Path, text: str, found: list[Found]) -> None:
+    """The tables, and beside them the drawings and the measured parts of other documents."""
+    replace_measured(document, text)
+    for part in found:
+        for name, drawing in part.drawings.items():
+            document.with_name(name).write_text(drawing, encoding="utf-8")
+        for name, measured in part.documents.items():
+            replace_measured(document.with_name(name), measured)
 
 
 def _measure(names: list[str], work: Work) -> list[Found]:
@@ -48,11 +59,17 @@ def _measure(names: list[str], work: Work) -> list[Found]:
 
 
 def _text(found: list[Found]) -> str:
-    columns = next((part.columns for part in found if part.columns), (summary.RENDERED,))
     rows = [row for part in found for row in part.rows]
     when = f"avatar {__version__}, {date.today().isoformat()}."
     sections = [part.section for part in found if part.section]
-    return "\n\n".join([summary.table(rows, columns), when, *sections])
+    return "\n\n".join([summary.table(rows, _columns(found)), when, *sections])
+
+
+def _columns(found: list[Found]) -> tuple[str, ...]:
+    """Those of all parts, each once: the render first, real people last."""
+    named = [name for part in found for name in part.columns if name not in (summary.RENDERED, summary.REAL)]
+    real = (summary.REAL,) if any(summary.REAL in part.columns for part in found) else ()
+    return (summary.RENDERED, *dict.fromkeys(named), *real)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,7 +1,8 @@
 """What less would do: mouths made from the same sound without the networks of the product, or with fewer.
 
 Whatever they learn they learn from the clips that training may see. They are judged as curves of opening,
-width and jaw, without being rendered and tracked again, which favours them.
+width and jaw, without being rendered and tracked again, which favours them; only the regressor's mouth is
+judged both ways.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,15 +18,14 @@ from avatar_cli.evaluation.correlation import correlation
 from avatar_cli.evaluation.decode import read_sound
 from avatar_cli.evaluation.quality.comparison import LIKENESSES
 from avatar_cli.evaluation.quality.curves import curves_of
+from avatar_cli.evaluation.quality.drawn import load_portrait
 from avatar_cli.evaluation.quality.mouths import mouth_curves
 from avatar_cli.evaluation.quality.people import Person
 from avatar_cli.evaluation.quality.sound import Sound, hear
-from avatar_cli.evaluation.tracks import track_video
-from avatar_cli.families.portrait.latents import MOUTH
+from avatar_cli.evaluation.tracks import track_frames, track_video
+from avatar_cli.families.portrait.latents import MOUTH, MOUTH_SLICE
 from avatar_cli.families.portrait.measures import measure_mouth
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
-from avatar_cli.families.portrait.tokens import reference_tokens
-from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.families.portrait.training.generation import (
     Networks,
     Performance,
@@ -40,6 +40,7 @@ Mouth = Callable[[Person], NDArray[np.floating]]  # curves [T, 3] as in `mouths.
 
 # Of `latents.MOUTH`, in the order of `comparison.LIKENESSES`.
 _CHANNELS = [MOUTH.index(name) for name in ("gap", "width", "jaw_drop")]
+DRAWN_REGRESSOR = "plain regressor, rendered"
 _CONTEXT = 2  # frames either side that ridge regression hears
 _PENALTIES = (10.0, 30.0, 100.0, 300.0, 1000.0)
 
@@ -78,6 +79,7 @@ def baselines(media: Path) -> dict[str, Mouth]:
     ridge = fit_ridge([_lesson(bands_around(sound), mouth, sound) for sound, mouth in clips])
     line = fit_ridge([_lesson(_loudness(sound), mouth, sound) for sound, mouth in clips])
     return {
+        DRAWN_REGRESSOR: lambda person: drawn_regressor_mouth(networks, person),
         "linear basis": lambda person: linear_basis_mouth(networks, person),
         "plain regressor": lambda person: expected_mouth(networks, person.samples)[:, _CHANNELS],
         "ridge regression": lambda person: ridge(bands_around(_heard(person))),
@@ -88,12 +90,22 @@ def baselines(media: Path) -> dict[str, Mouth]:
 
 def linear_basis_mouth(networks: Networks, person: Person) -> NDArray[np.float32]:
     """The motion network's latents as the linear basis moves a face, instead of the second network."""
-    basis = load_motion_basis()
-    face = FaceTracker().track(person.still)
-    assert face is not None
-    tokens = torch.from_numpy(reference_tokens(person.still, face.landmarks, basis.shape))[None]
-    latents = perform(networks, person.samples, Performance(tokens))
-    return measure_mouth(basis.displacement(latents))[:, _CHANNELS]  # against the closed neutral face
+    portrait = load_portrait(person.still, person.picture)
+    latents = perform(networks, person.samples, Performance(portrait.tokens))
+    displacement = load_motion_basis().displacement(latents)  # against the closed neutral face
+    return measure_mouth(displacement)[:, _CHANNELS]
+
+
+def drawn_regressor_mouth(networks: Networks, person: Person) -> NDArray[np.floating]:
+    """The regressor's mouth in the product's own head, drawn and tracked as the product's video is.
+
+    Eyes and head move as the motion network moves them, so that only the mouth is another.
+    """
+    portrait = load_portrait(person.still, person.picture)
+    latents = perform(networks, person.samples, Performance(portrait.tokens))
+    mouth = expected_mouth(networks, person.samples)[: len(latents)]
+    latents[: len(mouth), MOUTH_SLICE] = mouth
+    return mouth_curves(curves_of(track_frames(portrait.draw(latents))))
 
 
 def fit_ridge(lessons: Sequence[Lesson]) -> Ridge:

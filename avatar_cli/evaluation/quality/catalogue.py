@@ -3,6 +3,8 @@
 from avatar_cli.evaluation.quality.figures import Definition, Range
 
 _FRAMES = " frames"
+# How far something moves at the end over the beginning: as the mouth's range over the real person's.
+_SPREAD = {"at_least": Range(0.7, 1.4), "goal": Range(0.85, 1.15)}
 _LAG = {"at_least": Range(-1, 1), "goal": Range(-0.5, 0.5)}
 
 
@@ -11,6 +13,14 @@ def _border(part: str) -> list[Definition]:
     return [
         Definition(f"{part}_border_position", f"{title}: position", " %", 0, Range(high=10), Range(high=5)),
         Definition(f"{part}_border_velocity", "... velocity", " %", 0, Range(high=15), Range(high=5)),
+    ]
+
+
+def _spread(part: str) -> list[Definition]:
+    title = f"spread of the {part}, end over beginning, worst channel"
+    return [
+        Definition(f"{part}_deviation_change", f"{title}: s.d.", "", 2, **_SPREAD),
+        Definition(f"{part}_range_change", "... p95 - p5", "", 2, **_SPREAD),
     ]
 
 
@@ -49,6 +59,14 @@ DEFINITIONS = (
     Definition(
         "motion_drift", "drift of the motion, worst channel", " s.d.", 2, Range(high=0.2), Range(high=0.1)
     ),
+    *_spread("mouth"),
+    *_spread("pose"),
+    Definition(
+        "repeat", "best match of any 4 s of head, gaze and brows", "", 2, Range(high=0.8), Range(high=0.7)
+    ),
+    Definition("repeat_chance", "... in motion of the same spectra"),
+    Definition("identity_end", "identity, end like beginning", "", 3, Range(low=0.95), Range(low=0.98)),
+    Definition("identity_within", "... within the beginning", "", 3),
     Definition("skin_change", "change of skin colour", " ΔE"),
     Definition("background_change", "change of background colour", " ΔE"),
     Definition("teeth_similarity", "inside of the mouth, end like beginning"),

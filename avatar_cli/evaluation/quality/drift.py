@@ -1,9 +1,12 @@
 """What has changed between the beginning and the end of a video."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.evaluation.quality.curves import FaceCurves
+from avatar_cli.evaluation.quality.likeness import extent
 
 Doubles = NDArray[np.float64]
 
@@ -25,6 +28,33 @@ def motion_drift(curves: FaceCurves) -> Doubles:
     """
     channels = np.concatenate([curves.mouth, curves.upper, curves.pose], axis=1).astype(np.float64)
     return change(channels) / np.maximum(channels.std(axis=0), 1e-9)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far curves move in the last minute over how far they do in the first: the channel farthest from 1.
+
+    Attributes:
+        deviation: Of standard deviations.
+        range: Of ranges, p95 - p5.
+    """
+
+    deviation: float
+    range: float
+
+
+def spread_change(curves: NDArray[np.floating]) -> Spread:
+    """Of curves [T, C]; channels that never move in either minute are left out."""
+    first, last = (curves[span].astype(np.float64) for span in ends(len(curves)))
+    moving = (np.ptp(first, axis=0) > 0) | (np.ptp(last, axis=0) > 0)
+    deviations = [part[:, moving].std(axis=0) for part in (first, last)]
+    ranges = [np.array([extent(curve) for curve in part[:, moving].T]) for part in (first, last)]
+    return Spread(_farthest(*deviations), _farthest(*ranges))
+
+
+def _farthest(first: Doubles, last: Doubles) -> float:
+    ratios = (last + 1e-9) / (first + 1e-9)
+    return float(ratios[np.abs(np.log(ratios)).argmax()]) if len(ratios) else 1.0
 
 
 def change(values: NDArray[np.floating]) -> Doubles:

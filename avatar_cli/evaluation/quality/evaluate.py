@@ -9,7 +9,7 @@ from avatar_cli.evaluation.quality.borders import ChunkLengths
 from avatar_cli.evaluation.quality.catalogue import DEFINITIONS
 from avatar_cli.evaluation.quality.comparison import compare
 from avatar_cli.evaluation.quality.drift import WINDOW
-from avatar_cli.evaluation.quality.figures import Definition, Figure
+from avatar_cli.evaluation.quality.figures import Definition, Figure, Verdict
 from avatar_cli.evaluation.quality.identity import FaceEmbedder
 from avatar_cli.evaluation.quality.measures import Facts, Measures, measure
 from avatar_cli.evaluation.quality.observation import Observation, observe
@@ -20,7 +20,8 @@ Progress = Callable[[Path, int], None]  # told which video is watched and how ma
 
 # A living head has no steady mean over seconds, and a few words fit their sound at several lags: in shorter
 # videos these are measured, not judged.
-_FRAMES_TO_JUDGE = {"motion_drift": 3 * WINDOW, "av_lag": 200}
+_CHANGES = tuple(f"{part}_{of}_change" for part in ("mouth", "pose") for of in ("deviation", "range"))
+_FRAMES_TO_JUDGE = {"av_lag": 200} | dict.fromkeys(("motion_drift", *_CHANGES, "identity_end"), 3 * WINDOW)
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Request:
         face_model: A face-recognition network for the identity, or None.
         phones: Times of the speech sounds in the video, or None.
         chunks: Lengths of the video's chunks.
+        face: Which face of the video to follow, from 1, counted from the left; None for the largest.
     """
 
     video: Path
@@ -42,6 +44,7 @@ class Request:
     face_model: Path | None
     phones: Path | None
     chunks: ChunkLengths
+    face: int | None = None
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,10 @@ def evaluate(request: Request, progress: Progress) -> Evaluation:
     phones = read_phones(request.phones) if request.phones else None
     embedder = FaceEmbedder(request.face_model) if request.face_model else None
 
-    def watched(path: Path) -> Observation:
-        return observe(path, embedder, lambda frames: progress(path, frames))
+    def watched(path: Path, face: int | None = None) -> Observation:
+        return observe(path, embedder, lambda frames: progress(path, frames), face)
 
-    video = watched(request.video)
+    video = watched(request.video, request.face)
     truth = watched(request.truth) if request.truth else None
     return judge(video, truth, Facts(request.lag, phones, request.chunks))
 
@@ -74,6 +77,11 @@ def judge(video: Observation, truth: Observation | None, facts: Facts) -> Evalua
     measures = measure(video, replace(facts, lag=0)) | (compare(pairing) if pairing else {})
     real = measure(truth, replace(facts, chunks=None)) if truth else {}
     return Evaluation(rows(measures, real, len(video.sight.curves)), video, truth, pairing, facts)
+
+
+def missed(evaluation: Evaluation) -> list[Definition]:
+    """The figures that do not reach what is asked at least."""
+    return [figure.definition for figure in evaluation.figures if figure.verdict is Verdict.MISSED]
 
 
 def rows(measures: Measures, real: Measures, frames: int) -> list[Figure]:
@@ -103,6 +111,7 @@ def as_json(evaluation: Evaluation) -> dict[str, Any]:
         "truth": str(evaluation.truth.path) if evaluation.truth else None,
         "frames": len(curves),
         "frames_without_a_face": int((~curves.seen).sum()),
+        "faces": evaluation.video.sight.faces,
         "figures": {figure.definition.key: _entry(figure) for figure in evaluation.figures},
     }
 

@@ -10,6 +10,7 @@ from ai_edge_litert.interpreter import Interpreter
 from numpy.typing import NDArray
 
 from avatar_cli.evaluation.decode import Image
+from avatar_cli.evaluation.quality.drift import ends
 from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
 from avatar_cli.families.portrait.tflite import run_network
 from avatar_cli.protocol.errors import InputError
@@ -28,10 +29,19 @@ _TEMPLATE = np.array(
 
 @dataclass(frozen=True)
 class Likenesses:
-    """Cosines of every fifth frame's face to the first frame's; -1..1."""
+    """Cosines of faces; -1..1.
+
+    Attributes:
+        lowest: Of every fifth frame's face to the first frame's.
+        mean: The same.
+        end: Of the mean face of the last minute to that of the first, see `drift.ends`.
+        within: Of those of both halves of the first minute: as good as `end` gets.
+    """
 
     lowest: float
     mean: float
+    end: float
+    within: float
 
 
 class FaceEmbedder:
@@ -65,15 +75,17 @@ class IdentityWatcher:
     def __init__(self, embedder: FaceEmbedder) -> None:
         self._embedder = embedder
         self._embeddings: list[Floats] = []
+        self._frames: list[int] = []
 
     def see(self, index: int, frame: Image, landmarks: Floats) -> None:
         """One frame and its mesh in pixels."""
         if index % EVERY == 0:
             self._embeddings.append(self._embedder.embed(frame, landmarks))
+            self._frames.append(index)
 
     def likenesses(self) -> Likenesses:
-        """Against the first frame."""
-        return cosines(self._embeddings)
+        """Against the first frame, and of the end against the beginning."""
+        return cosines(self._embeddings, self._frames)
 
 
 def aligned_face(frame: Image, landmarks: Floats) -> Image:
@@ -84,10 +96,25 @@ def aligned_face(frame: Image, landmarks: Floats) -> Image:
     return np.asarray(cv2.warpAffine(frame, affine, (SIDE, SIDE), flags=cv2.INTER_LINEAR), np.uint8)
 
 
-def cosines(embeddings: Sequence[Floats]) -> Likenesses:
-    """Lowest and mean cosine of unit vectors to the first of them."""
-    values = np.stack(embeddings) @ embeddings[0]
-    return Likenesses(float(values.min()), float(values.mean()))
+def cosines(embeddings: Sequence[Floats], frames: Sequence[int]) -> Likenesses:
+    """Of unit vectors, taken from these frames of a video that ends with the last of them."""
+    vectors, when = np.stack(embeddings), np.array(frames)
+    values = vectors @ vectors[0]
+    first, last = ends(frames[-1] + 1)
+    early, late = when < first.stop, when >= last.start
+    half = when < first.stop / 2
+    later_half = early & ~half if (early & ~half).any() else half
+    return Likenesses(
+        float(values.min()),
+        float(values.mean()),
+        end=float(_mean_face(vectors[early]) @ _mean_face(vectors[late])),
+        within=float(_mean_face(vectors[half]) @ _mean_face(vectors[later_half])),
+    )
+
+
+def _mean_face(vectors: Floats) -> Floats:
+    mean = vectors.mean(axis=0)
+    return np.asarray(mean / np.linalg.norm(mean), np.float32)
 
 
 def _similarity(points: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:

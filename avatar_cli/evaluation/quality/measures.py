@@ -5,17 +5,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from avatar_cli.evaluation.quality.blinks import blinks
 from avatar_cli.evaluation.quality.borders import ChunkLengths, border_figures
 from avatar_cli.evaluation.quality.closures import closures, labiodental_contact
 from avatar_cli.evaluation.quality.colour import colour_change
-from avatar_cli.evaluation.quality.drift import ends, motion_drift
+from avatar_cli.evaluation.quality.drift import ends, motion_drift, spread_change
 from avatar_cli.evaluation.quality.figures import Measured
 from avatar_cli.evaluation.quality.flicker import flicker
 from avatar_cli.evaluation.quality.head_motion import rotation_deviation
 from avatar_cli.evaluation.quality.observation import Observation, Sight
 from avatar_cli.evaluation.quality.phones import Phone
+from avatar_cli.evaluation.quality.repeats import (
+    FEWEST_FRAMES,
+    FPS,
+    best_repeat,
+    chance_repeat,
+    motion_that_shows,
+)
 from avatar_cli.evaluation.quality.sound import Sound
 from avatar_cli.evaluation.quality.stillness import opening_in_silence
 from avatar_cli.evaluation.quality.sync import sync
@@ -52,6 +60,7 @@ def measure(video: Observation, facts: Facts) -> Measures:
         **(border_measures(sight, facts.chunks) if facts.chunks else {}),
         **head_measures(sight),
         **constancy_measures(sight),
+        **repeat_measures(motion_that_shows(sight.curves)),
     }
 
 
@@ -125,6 +134,18 @@ def head_measures(sight: Sight) -> Measures:
     }
 
 
+def repeat_measures(motion: NDArray[np.float32]) -> Measures:
+    """Whether motion comes again, of `repeats.motion_that_shows` [T, C]; nothing for a video of seconds."""
+    if len(motion) < FEWEST_FRAMES:
+        return {}
+    found = best_repeat(motion, FPS)
+    where = " and ".join(f"{frame / FPS:.0f} s" for frame in (found.first, found.second))
+    return {
+        "repeat": Measured(found.match, f"1 is the same again; at {where}"),
+        "repeat_chance": Measured(chance_repeat(motion, FPS), "as good as it gets"),
+    }
+
+
 def constancy_measures(sight: Sight) -> Measures:
     """What should be the same at the end as at the beginning."""
     first, _ = ends(len(sight.curves))
@@ -140,9 +161,15 @@ def constancy_measures(sight: Sight) -> Measures:
             flicker(sight.skin, sight.curves.pose), "from frame to frame, of 255, head still"
         ),
     }
+    for part, curves in (("mouth", sight.curves.mouth), ("pose", sight.curves.pose)):
+        spread = spread_change(curves)
+        measures[f"{part}_deviation_change"] = Measured(spread.deviation, compared)
+        measures[f"{part}_range_change"] = Measured(spread.range, compared)
     if background is not None:
         measures["background_change"] = Measured(colour_change(background), compared)
     if likenesses is not None:
         measures["identity_lowest"] = Measured(likenesses.lowest, "every fifth frame against the first")
         measures["identity_mean"] = Measured(likenesses.mean)
+        measures["identity_end"] = Measured(likenesses.end, f"mean faces, {compared}")
+        measures["identity_within"] = Measured(likenesses.within, "halves of the beginning")
     return measures

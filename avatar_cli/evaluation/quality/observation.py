@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from avatar_cli.evaluation.decode import Image, read_frames, read_sound
 from avatar_cli.evaluation.quality.colour import ColourWatcher
 from avatar_cli.evaluation.quality.curves import CurveRecorder, FaceCurves
+from avatar_cli.evaluation.quality.follow import FaceFollower
 from avatar_cli.evaluation.quality.identity import FaceEmbedder, IdentityWatcher, Likenesses
 from avatar_cli.evaluation.quality.sound import Sound, hear
 from avatar_cli.evaluation.quality.strips import Snapshot, StripWatcher
 from avatar_cli.evaluation.quality.teeth import TeethWatcher, teeth_figures
 from avatar_cli.evaluation.tracks import TRACK_FPS
-from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.protocol.errors import InputError
 
 Floats = NDArray[np.float32]
@@ -47,6 +47,7 @@ class Sight:
         teeth: Similarity of the mouth's inside: last minute with first, first with itself; None where there
             is nothing to compare.
         snapshots: Some pictures to look at.
+        faces: The most that were seen at once; one of them was followed.
     """
 
     curves: FaceCurves
@@ -55,6 +56,7 @@ class Sight:
     identity: Likenesses | None
     teeth: tuple[float | None, float | None]
     snapshots: list[Snapshot]
+    faces: int = 1
 
 
 @dataclass(frozen=True)
@@ -66,47 +68,65 @@ class Observation:
     sound: Sound | None
 
 
-def observe(path: Path, embedder: FaceEmbedder | None, progress: Progress = ignore) -> Observation:
+def observe(
+    path: Path, embedder: FaceEmbedder | None, progress: Progress = ignore, face: int | None = None
+) -> Observation:
     """Watches and hears a whole video at 25 frames/s.
 
     No frame is kept. The sound is read at once, for which memory grows by 0.2 MB a second.
 
+    Args:
+        path: The video.
+        embedder: For the identity.
+        progress: Told after every frame.
+        face: Which face to follow, from 1, counted from the left; None for the largest.
+
     Raises:
         InputError: the file cannot be read, no face is in it, or it is shorter than a second.
+        UsageError: it shows fewer faces than `face`.
     """
     try:
-        sight = watch(read_frames(path, fps=TRACK_FPS), embedder, progress)
+        sight = watch(read_frames(path, fps=TRACK_FPS), embedder, progress, FaceFollower(path, face))
     except RuntimeError as error:
-        raise InputError(
-            f"{path} cannot be read as a video ({_last_line(error)}): give a video file."
-        ) from error
+        raise InputError(_not_a_video(path)) from error
     except ValueError as error:
         raise InputError(f"{path} shows no face that can be followed: give a video of a person.") from error
-    if len(sight.curves) < FEWEST_FRAMES:
+    frames = len(sight.curves)
+    if frames == 1:
+        raise InputError(f"{path} is a single picture: give a video of a second or more.")
+    if frames < FEWEST_FRAMES:
         raise InputError(
-            f"{path} has only {len(sight.curves)} frames at {TRACK_FPS} a second: give a video of a second "
-            "or more."
+            f"{path} has only {frames} frames at {TRACK_FPS} a second: give a video of a second or more."
         )
     try:
-        sound = hear(read_sound(path), len(sight.curves))
+        sound = hear(read_sound(path), frames)
     except RuntimeError:
         sound = None  # the pictures were readable, so this is a video without sound
     return Observation(path, sight, sound)
 
 
-def watch(frames: Iterable[Image], embedder: FaceEmbedder | None, progress: Progress = ignore) -> Sight:
-    """What is to be seen in RGB frames. Raises ValueError where no face is in any of them.
+def watch(
+    frames: Iterable[Image],
+    embedder: FaceEmbedder | None,
+    progress: Progress = ignore,
+    follower: FaceFollower | None = None,
+) -> Sight:
+    """What is to be seen in RGB frames of the face that `follower` follows, or of the largest.
 
     A frame without a face takes the mesh of the one before. Frames before the first face take that face's
     mesh and are not looked at otherwise.
+
+    Raises:
+        ValueError: no face is in any of them.
     """
-    tracker, recorder = FaceTracker(), CurveRecorder()
+    follower = follower or FaceFollower(Path())
+    recorder = CurveRecorder()
     colour, teeth, strip = ColourWatcher(), TeethWatcher(), StripWatcher()
     identity = IdentityWatcher(embedder) if embedder else None
     watchers: list[Watcher] = [colour, teeth, strip, *([identity] if identity else [])]
     landmarks, waiting, index = None, 0, -1
     for index, frame in enumerate(frames):
-        face = tracker.track(frame)
+        face = follower.follow(frame)
         if face is None and landmarks is None:
             waiting += 1
             continue
@@ -129,8 +149,16 @@ def watch(frames: Iterable[Image], embedder: FaceEmbedder | None, progress: Prog
         identity=identity.likenesses() if identity else None,
         teeth=teeth_figures(teeth.minutes()),
         snapshots=strip.snapshots,
+        faces=follower.most,
     )
 
 
-def _last_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[-1]
+def _not_a_video(path: Path) -> str:
+    """Why no picture could be read, and what to do."""
+    if path.stat().st_size == 0:
+        return f"{path} is empty: give a video file."
+    try:
+        read_sound(path, seconds=1)
+    except RuntimeError:
+        return f"{path} is no video, or one that was cut off: give a whole video file."
+    return f"{path} holds sound but no picture: give a video file."

@@ -1,46 +1,18 @@
 """The parts of `make quality`, each of which renders, watches and measures by itself."""
 
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-
 from avatar_cli.evaluation.held_out import CLIPS
 from avatar_cli.evaluation.quality import summary
 from avatar_cli.evaluation.quality.baselines import baselines
-from avatar_cli.evaluation.quality.identity import FaceEmbedder
+from avatar_cli.evaluation.quality.dense import dense_rows, judge_dense, mean_residual
+from avatar_cli.evaluation.quality.found import Found, Part, Work, say
 from avatar_cli.evaluation.quality.mouths import mouth_curves, score_mouth
 from avatar_cli.evaluation.quality.people import film
+from avatar_cli.evaluation.quality.prompts import measure_prompts
+from avatar_cli.evaluation.quality.reference_video import measure_reference_video
 from avatar_cli.evaluation.quality.scenes import long_scene, stillness
+from avatar_cli.evaluation.quality.seam_drawing import draw_seams
 
-_FACE_MODEL = "models/MobileFaceNet.tflite"
-
-
-@dataclass(frozen=True)
-class Work:
-    """Where to work.
-
-    Attributes:
-        media: Folder of recordings.
-        folder: For what is rendered.
-    """
-
-    media: Path
-    folder: Path
-
-    def embedder(self) -> FaceEmbedder | None:
-        """For the identity, where the media hold a face-recognition network."""
-        model = self.media / _FACE_MODEL
-        return FaceEmbedder(model) if model.exists() else None
-
-
-@dataclass(frozen=True)
-class Found:
-    """What a part measured: rows of the main table, its columns, and a further section of Markdown."""
-
-    rows: list[summary.Row]
-    columns: tuple[str, ...] = ()
-    section: str = ""
+_SEAMS = "quality-seams.svg"
 
 
 def measure_people(work: Work) -> Found:
@@ -70,22 +42,30 @@ def measure_long_scene(work: Work) -> Found:
     """Ten minutes."""
     scene = long_scene(work.media, work.folder, work.embedder())
     say("ten minutes: rendered and watched")
-    section = f"### Borders of chunks, with and without I chunks\n\n{summary.seam_table(scene)}"
-    return Found(summary.long_rows(scene), section=section)
+    picture = f"![Jumps around borders]({_SEAMS})"
+    section = f"### Borders of chunks, with and without I chunks\n\n{summary.seam_table(scene)}\n\n{picture}"
+    drawing = draw_seams({name: (each.curves, each.lengths) for name, each in scene.schedules.items()})
+    return Found(summary.long_rows(scene), section=section, drawings={_SEAMS: drawing})
 
 
-PARTS: dict[str, Callable[[Work], Found]] = {
+def measure_dense(work: Work) -> Found:
+    """Faces as a whole, as the second network moves them."""
+    residuals = judge_dense(work.media)
+    say("whole faces: judged")
+    section = f"### The face as a whole, beyond the nine distances\n\n{dense_rows(residuals)}"
+    return Found(summary.dense_summary(mean_residual(residuals)), section=section)
+
+
+PARTS: dict[str, Part] = {
     "people": measure_people,
     "stillness": measure_stillness,
     "long": measure_long_scene,
+    "dense": measure_dense,
+    "prompts": measure_prompts,
+    "reference-video": measure_reference_video,
 }
 
 
 def measure_part(name: str, work: Work) -> Found:
     """One of `PARTS` by its name."""
     return PARTS[name](work)
-
-
-def say(words: str) -> None:
-    """Progress, for a person who watches."""
-    print(words, file=sys.stderr, flush=True)

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.evaluation.command import Render, render
-from avatar_cli.evaluation.decode import Image, extract_wav, read_sound
+from avatar_cli.evaluation.decode import extract_wav, read_sound
 from avatar_cli.evaluation.held_out import Clip, track_clip
 from avatar_cli.evaluation.quality.identity import FaceEmbedder
 from avatar_cli.evaluation.quality.observation import Observation, observe
 from avatar_cli.evaluation.quality.pairing import Pairing, pair
 from avatar_cli.evaluation.quality.phones import Phone, phones_from
 from avatar_cli.evaluation.tracks import TRACK_FPS
+from avatar_cli.protocol.job import Picture, RenderJob
 
 RENDER_SIZE = "360p"
 _ALIGNMENTS = "grid_alignments.json"  # phone times of the GRID recordings, by take
@@ -29,7 +30,8 @@ class Person:
 
     Attributes:
         clip: What is known of the recording.
-        still: The frame that was rendered from, RGB.
+        still: The file of the frame that was rendered from.
+        picture: The frames of the render.
         samples: The sound that was rendered, float32 [S] at 16 kHz, in time with the mouth.
         phones: Its speech sounds, None where they are not known.
         video: The render.
@@ -38,7 +40,8 @@ class Person:
     """
 
     clip: Clip
-    still: Image
+    still: Path
+    picture: Picture
     samples: NDArray[np.float32]
     phones: list[Phone] | None
     video: Observation
@@ -57,22 +60,31 @@ def film(clip: Clip, media: Path, folder: Path, embedder: FaceEmbedder | None) -
     """
     recording = media / "video" / clip.file
     real = observe(recording, embedder)
-    wav, (still, image) = folder / f"{clip.name}.wav", write_still(clip, media, folder)
+    wav, still = folder / f"{clip.name}.wav", write_still(clip, media, folder)
     # The sound is moved to where the mouth is, so that rendered frame t belongs to real frame t.
     seconds = len(real.sight.curves) / float(TRACK_FPS)
     extract_wav(recording, wav, start=float(clip.lag / TRACK_FPS), seconds=seconds)
     options = ("--size", RENDER_SIZE, "--fps", str(TRACK_FPS))
-    video = observe(render(Render(still, wav, folder / f"{clip.name}.mp4", options)).output, embedder)
-    pairing = pair(video, real, lag=0)
-    return Person(clip, image, read_sound(wav), known_phones(clip, media), video, real, pairing)
+    done = render(Render(still, wav, folder / f"{clip.name}.mp4", options))
+    video = observe(done.output, embedder)
+    return Person(
+        clip=clip,
+        still=still,
+        picture=RenderJob.from_json(json.dumps(done.report["job"])).picture,
+        samples=read_sound(wav),
+        phones=known_phones(clip, media),
+        video=video,
+        real=real,
+        pairing=pair(video, real, lag=0),
+    )
 
 
-def write_still(clip: Clip, media: Path, folder: Path) -> tuple[Path, Image]:
-    """A picture of the person with closed mouth and open eyes (`held_out.still_frame`): file, and RGB."""
+def write_still(clip: Clip, media: Path, folder: Path) -> Path:
+    """A picture of the person with closed mouth and open eyes (`held_out.still_frame`)."""
     path = folder / f"{clip.name}.png"
     _, image = track_clip(media / "video" / clip.file)
     cv2.imwrite(str(path), cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
-    return path, image
+    return path
 
 
 def known_phones(clip: Clip, media: Path) -> list[Phone] | None:

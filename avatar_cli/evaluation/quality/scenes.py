@@ -11,12 +11,13 @@ from avatar_cli.evaluation.benchmark.silence import PHOTOS
 from avatar_cli.evaluation.command import Render, render
 from avatar_cli.evaluation.decode import SOUND_RATE, read_frames, read_sound
 from avatar_cli.evaluation.held_out import Clip
-from avatar_cli.evaluation.quality.borders import ChunkLengths, border_figures
-from avatar_cli.evaluation.quality.drift import WINDOW
+from avatar_cli.evaluation.quality.borders import ChunkLengths
+from avatar_cli.evaluation.quality.curves import FaceCurves, curves_of
+from avatar_cli.evaluation.quality.drift import WINDOW, ends
 from avatar_cli.evaluation.quality.identity import FaceEmbedder
 from avatar_cli.evaluation.quality.observation import Sight, watch
 from avatar_cli.evaluation.quality.people import RENDER_SIZE, write_still
-from avatar_cli.evaluation.seams import SeamFigures
+from avatar_cli.evaluation.quality.repeats import EVERY, motion_that_shows
 from avatar_cli.evaluation.silence import restlessness, write_silence
 from avatar_cli.evaluation.tracks import TRACK_FPS, track_video
 from avatar_cli.families.portrait.training.corpus import heldout_tunes
@@ -27,8 +28,9 @@ _SILENCE_SECONDS = 10
 LONG_MINUTES = 10
 _LONG_SPEECH = "s11_bilingual_en_es_88s.mp3"
 _LONG_PERSON = Clip("h_man_address_450_20s.mp4")
-# The first minute, one in the middle and the last: what is compared are the ends.
-_WATCHED = "select='lt(t,60)+between(t,270,329.99)+gte(t,540)'"
+# The first and the last minute whole, since they are compared, and between them every fifth frame, by which
+# motion is looked for that comes again.
+_WATCHED = f"select='lt(t,60)+gte(t,540)+not(mod(n,{EVERY}))'"
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,31 @@ class Stillness:
 
 
 @dataclass(frozen=True)
+class Schedule:
+    """The first minute of a scene.
+
+    Attributes:
+        curves: Motion of the face.
+        lengths: Of its chunks.
+    """
+
+    curves: FaceCurves
+    lengths: ChunkLengths
+
+
+@dataclass(frozen=True)
 class LongScene:
-    """Ten minutes: what was seen of three of them, and the seams of the first with and without I chunks."""
+    """Ten minutes.
+
+    Attributes:
+        sight: The first minute, every fifth frame of the others, and the last minute.
+        motion: `repeats.motion_that_shows` of all of it.
+        schedules: By name: with I chunks between N chunks as rendered, and with N chunks only.
+    """
 
     sight: Sight
-    borders: dict[str, SeamFigures]
-    borders_without_interpolation: dict[str, SeamFigures]
+    motion: NDArray[np.float32]
+    schedules: dict[str, Schedule]
 
 
 def stillness(media: Path, folder: Path) -> Stillness:
@@ -70,23 +91,34 @@ def long_scene(media: Path, folder: Path, embedder: FaceEmbedder | None) -> Long
     speech, short = folder / "long.wav", folder / "minute.wav"
     write_wav(speech, np.resize(samples, LONG_MINUTES * 60 * SOUND_RATE))
     write_wav(short, np.resize(samples, 60 * SOUND_RATE))
-    still, _ = write_still(_LONG_PERSON, media, folder)
+    still = write_still(_LONG_PERSON, media, folder)
     done = render(Render(still, speech, folder / "long.mp4", _OPTIONS))
     sight = watch(read_frames(done.output, filters=_WATCHED), embedder)
     only_main = (*_OPTIONS, "--set", "chunks.interpolated=0")
     alone = render(Render(still, short, folder / "minute.mp4", only_main))
     return LongScene(
         sight,
-        _borders(sight, done.report),
-        _borders(watch(read_frames(alone.output), None), alone.report),
+        _whole_motion(sight.curves),
+        {
+            "N and I": _schedule(sight.curves, done.report),
+            "N only": _schedule(curves_of(track_video(alone.output)), alone.report),
+        },
     )
 
 
-def _borders(sight: Sight, report: dict) -> dict[str, SeamFigures]:
-    """Of the first minute."""
+def _schedule(curves: FaceCurves, report: dict) -> Schedule:
     plan = report["job"]["generation"]
     lengths = ChunkLengths(plan["chunk_frames"], plan["interpolated_frames"])
-    return border_figures(sight.curves.part(slice(0, WINDOW)), lengths)
+    return Schedule(curves.part(slice(0, WINDOW)), lengths)
+
+
+def _whole_motion(watched: FaceCurves) -> NDArray[np.float32]:
+    """Every fifth frame of a scene of which those between the first and the last minute are that already."""
+    first, last = ends(len(watched))
+    between = watched.part(slice(first.stop, last.start))
+    parts = (watched.part(first), watched.part(last))
+    early, late = (motion_that_shows(part) for part in parts)
+    return np.concatenate([early, motion_that_shows(between, every=1), late])
 
 
 def write_wav(path: Path, samples: NDArray[np.floating]) -> None:

@@ -6,8 +6,8 @@ what they are. It works on latents normalised by `mean` and `std`, which are sto
 
 The transformer follows Peebles and Xie, 2023, "Scalable Diffusion Models with Transformers" (adaptive layer
 norms whose gates start at zero); one projection of the time serves all blocks, each adding its own table, as
-in Chen et al., 2023, "PixArt-alpha". Habits of the person and the prompt go the way of the time, the prompt frame
-by frame, so that it may change in any of them and scale what moves there; the face is attended to.
+in Chen et al., 2023, "PixArt-alpha". Habits of the person and the prompt go the way of the time, the prompt
+frame by frame, so that it may change in any of them and scale what moves there; the face is attended to.
 """
 
 import math
@@ -147,7 +147,9 @@ class MotionDiT(nn.Module):
         )
         self.time_in = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width))
         self.habits_in = nn.Sequential(nn.Linear(len(HABITS), width), nn.SiLU(), nn.Linear(width, width))
-        self.prompt_in = nn.Sequential(nn.Linear(params.prompt_width, width), nn.SiLU(), nn.Linear(width, width))
+        self.prompt_in = nn.Sequential(
+            nn.Linear(params.prompt_width, width), nn.SiLU(), nn.Linear(width, width)
+        )
         self.modulation = nn.Linear(width, _MODULATIONS * width)
         self.blocks = nn.ModuleList(MotionBlock(params) for _ in range(params.blocks))
         self.out_norm = nn.LayerNorm(width, elementwise_affine=False)
@@ -200,3 +202,7 @@ class MotionDiT(nn.Module):
             frames = block(frames, modulation, positions, face)
         shift, scale = self.out_modulation(condition).chunk(2, dim=-1)
         return self.out(self.out_norm(frames) * (1 + scale) + shift)
+
+
+def _condition(inputs: int, width: int) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(inputs, width), nn.SiLU(), nn.Linear(width, width))

@@ -15,7 +15,7 @@ Pixels = NDArray[np.uint8]
 def premultiplied(colours: Pixels, opacity: Pixels) -> Pixels:
     """RGBA [H, W, 4] of plain `colours` [H, W, 3] and `opacity` [H, W]."""
     picture = np.empty((*opacity.shape, 4), np.uint8)
-    picture[..., :3] = _times(colours, opacity)
+    picture[..., :3] = scaled_by(colours, opacity)
     picture[..., 3] = opacity
     return picture
 
@@ -28,10 +28,14 @@ def plain_colours(picture: Pixels) -> Pixels:
 
 
 def composite(picture: Pixels, scene: Pixels, frame: Pixels) -> None:
-    """Write a premultiplied `picture` [h, w, 4] over `scene` [h, w, 3] into `frame` [h, w, 3]."""
-    transparency = cv2.bitwise_not(cv2.extractChannel(picture, 3))
+    """Write a premultiplied `picture` [h, w, 4] over `scene` [h, w, 3] into `frame` [h, w, 3].
+
+    `scene` and `frame` may be the same.
+    """
+    transparency = np.asarray(cv2.bitwise_not(cv2.extractChannel(picture, 3)), np.uint8)
+    shining_through = scaled_by(scene, transparency)
     cv2.cvtColor(picture, cv2.COLOR_RGBA2RGB, dst=frame)
-    cv2.add(frame, _times(scene, np.asarray(transparency, np.uint8)), dst=frame)
+    cv2.add(frame, shining_through, dst=frame)
 
 
 def without_overshoot(picture: NDArray[np.float32]) -> Pixels:
@@ -44,7 +48,7 @@ def without_overshoot(picture: NDArray[np.float32]) -> Pixels:
     return np.round(np.clip(within, 0, np.clip(opacity, 0, 255))).astype(np.uint8)
 
 
-def _times(colours: Pixels, opacity: Pixels) -> Pixels:
+def scaled_by(colours: Pixels, opacity: Pixels) -> Pixels:
     """The product of both, as shares of 255; no product lies half way between two values."""
     return np.asarray(
         cv2.multiply(colours, cv2.cvtColor(opacity, cv2.COLOR_GRAY2RGB), scale=1 / 255), np.uint8

@@ -80,6 +80,16 @@ class FaceMesher:
         landmarks, presence = self._points(image, _detected_region(detection))
         if presence >= MIN_PRESENCE:
             landmarks, presence = self._points(image, _mesh_region(landmarks))
+        return self._face(landmarks, presence)
+
+    def follow(self, image: Image, before: Face) -> Face | None:
+        """The mesh of a face that was `before` a moment ago; None where it has gone.
+
+        The crop follows from the earlier mesh, as in `mesh` from a first one, so that no detector is needed.
+        """
+        return self._face(*self._points(image, _mesh_region(before.landmarks)))
+
+    def _face(self, landmarks: Floats, presence: float) -> Face | None:
         if presence < MIN_PRESENCE:
             return None
         points = landmarks[list(BLENDSHAPE_INPUT), :2]

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,20 +13,24 @@ from torch import Tensor, nn
 from avatar_cli.assets import asset_path
 from avatar_cli.families.portrait.a2v_dit import MotionDiT, MotionDiTParams
 from avatar_cli.families.portrait.audio_encoder import LOOK_AHEAD_FRAMES, AudioEncoder, AudioEncoderParams
+from avatar_cli.families.portrait.clip_voice import find_voice
 from avatar_cli.families.portrait.frames import PortraitDecoder
 from avatar_cli.families.portrait.latents import CHANNELS, FPS
 from avatar_cli.families.portrait.lift import MeshLifter
 from avatar_cli.families.portrait.motion import MotionModel
 from avatar_cli.families.portrait.person_mask import PersonMasker
-from avatar_cli.families.portrait.reference import encode_reference
+from avatar_cli.families.portrait.reference import encode_reference, encode_video_reference
+from avatar_cli.families.portrait.reference_video import watch_video
 from avatar_cli.families.portrait.sound import SpeechConditioner
 from avatar_cli.families.portrait.sr_dit import MeshDiT, MeshDiTParams
 from avatar_cli.families.portrait.text_encoder import TextEncoder, TextEncoderParams, intensities
 from avatar_cli.families.portrait.tracker import FaceTracker
+from avatar_cli.families.portrait.video_findings import findings, video_warnings
 from avatar_cli.families.portrait.voice_detector import VoiceDetector, VoiceDetectorParams
 from avatar_cli.media.image_in import Photo
+from avatar_cli.media.video_reference import ReferenceVideo
 from avatar_cli.protocol.errors import EnvironmentProblem, UsageError
-from avatar_cli.protocol.events import EventSink
+from avatar_cli.protocol.events import EventSink, ReferenceWatched
 from avatar_cli.protocol.job import Cue, Generation, Picture, Prompted
 from avatar_cli.runtime.chunks import ChunkPlan, Layout, Tail
 from avatar_cli.runtime.module import Module
@@ -91,9 +96,20 @@ class PortraitFamily:
         self._tracker = FaceTracker()
         self._masker = PersonMasker()
 
-    def encode(self, photo: Photo, scene: Frame, picture: Picture, prompt: tuple[Cue, ...]) -> Encoded:
+    def encode(
+        self, person: Photo | ReferenceVideo, scene: Frame, picture: Picture, prompt: tuple[Cue, ...]
+    ) -> Encoded:
         """Find the face, measure it, make reference and prompt tokens. Raises InputError without a face."""
-        reference = encode_reference(photo, scene, picture, self._tracker, self._masker)
+        found: ReferenceWatched | None = None
+        if isinstance(person, Photo):
+            reference = encode_reference(person, scene, picture, self._tracker, self._masker)
+            warnings = reference.warnings
+        else:
+            hear = partial(find_voice, self._networks.voice_detector)
+            watched = watch_video(person, picture.face, self._tracker, hear)
+            reference = encode_video_reference(person.path, watched, scene, picture, self._masker)
+            warnings = (*reference.warnings, *video_warnings(person, watched))
+            found = findings(watched)
         conditioning = Conditioning(
             tokens=torch.from_numpy(reference.tokens)[None],
             prompt=prompt_track(prompt, self._networks.text_encoder.network),
@@ -101,7 +117,7 @@ class PortraitFamily:
             scene=scene,
             reference=reference,
         )
-        return Encoded(conditioning, reference.warnings)
+        return Encoded(conditioning, warnings, found)
 
     def plan(self, generation: Generation) -> ChunkPlan:
         """Chunk lengths of a job. Raises UsageError for lengths that no plan can have."""

@@ -29,7 +29,10 @@ FACE_OVAL = (
 
 @dataclass(frozen=True)
 class Eye:
-    """Points of one eye; every tuple runs from the image's left to its right except the iris."""
+    """Points of one eye; every tuple runs from the image's left to its right except the iris.
+
+    A brow has two rows of five, the upper one first.
+    """
 
     upper_lid: tuple[int, ...]
     lower_lid: tuple[int, ...]
@@ -38,6 +41,11 @@ class Eye:
     under_lid: tuple[int, ...]
     brow: tuple[int, ...]
     iris: tuple[int, ...]  # centre, then the four points of the rim
+
+    @property
+    def lower_brow(self) -> tuple[int, ...]:
+        """The lower edge of the brow."""
+        return self.brow[5:]
 
 
 LEFT_EYE = Eye(

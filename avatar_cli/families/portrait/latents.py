@@ -21,7 +21,7 @@ MOUTH = (
     "protrude",  # z of (0, 13, 14, 17); negative is forward
 )
 UPPER = (
-    "blink",  # 0 open as in the photo, 1 closed
+    "blink",  # 0 open as in the photo, 1 closed, down to -0.2 wider open
     "brow_raise",  # upward movement of both brows, e
     "brow_lower",  # downward and inward movement of both brows, e
     "gaze_x",  # iris shift to the image's right, iris radii

@@ -1,6 +1,7 @@
-"""Encodes the photo of a person once per job: canvas, mesh, pose, person mask and reference tokens."""
+"""Encodes the photo or video of a person once per job: canvas, mesh, pose, person mask, reference tokens."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -17,8 +18,9 @@ from avatar_cli.families.portrait.landmarks import BLENDSHAPES, FACE_OVAL
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH
 from avatar_cli.families.portrait.measures import measure_mouth
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
-from avatar_cli.families.portrait.person_mask import PersonMasker, person_of_cutout
-from avatar_cli.families.portrait.speaker import Speaker, find_speaker, seen_pixels
+from avatar_cli.families.portrait.person_mask import PersonMasker, mask_person, person_of_cutout
+from avatar_cli.families.portrait.reference_video import WatchedVideo
+from avatar_cli.families.portrait.speaker import find_speaker, seen_pixels
 from avatar_cli.families.portrait.suitability import check_suitable, face_warnings
 from avatar_cli.families.portrait.tokens import reference_tokens
 from avatar_cli.families.portrait.tracker import FaceTracker
@@ -34,8 +36,8 @@ JAW_SHARE = 0.8
 GAP_OF_PARTED_LIPS = 0.10
 # It has the upper lip raised by this share of the gap, as in speech.
 UPPER_LIP_SHARE = 0.3
-# What a full smile adds to the mouth and speaking takes back, e: half of it, the rest is the person's look.
-SMILE = {"width": 0.05, "corner_y": -0.015}
+# What a full smile adds to the mouth and speaking takes back, e: most of it, the rest is the person's look.
+SMILE = {"width": 0.08, "corner_y": -0.025}
 
 
 @dataclass(frozen=True)
@@ -98,29 +100,61 @@ def encode_reference(
     """
     seen = seen_pixels(photo)
     speaker = find_speaker(photo.path, seen, picture.face, tracker)
-    face = speaker.face
+    choice = _choice_warnings("The picture", speaker.faces, picture)
+    return _encoded(photo, seen, speaker.face, scene, picture, masker, choice)
+
+
+def encode_video_reference(
+    path: Path, watched: WatchedVideo, scene: NDArray[np.uint8], picture: Picture, masker: PersonMasker
+) -> PortraitReference:
+    """Composes the canvas from the best frame of a video and adds what the others tell.
+
+    Arguments as in `encode_reference`; `path` is the video's.
+
+    Raises:
+        InputError: Even the best frame shows the face too small or cut too much.
+    """
+    photo = Photo(path, watched.neutral.pixels, opacity=None)
+    choice = _choice_warnings("The video", watched.faces, picture)
+    face = watched.neutral.face
+    reference = _encoded(photo, photo.pixels, face, scene, picture, masker, choice)
+    return replace(
+        reference,
+        tokens=watched.tokens,
+        habits=watched.habits,
+        open_mouth=watched.open_mouth,
+        closed_eyes=watched.closed_eyes,
+    )
+
+
+def _encoded(
+    photo: Photo,
+    seen: NDArray[np.uint8],
+    face: Face,
+    scene: NDArray[np.uint8],
+    picture: Picture,
+    masker: PersonMasker,
+    choice: list[str],
+) -> PortraitReference:
     check_suitable(photo.path, seen, face)
     canvas = compose(photo, face.landmarks, scene, picture.fit)
     landmarks = _moved(face.landmarks, canvas.transform)
     shape = load_motion_basis().shape
     pose, canonical = personal_pose(landmarks, shape)
-    rest = resting_latents(canonical, _smile(face))
     return PortraitReference(
         image=canvas.image,
         cutout=canvas.cutout,
         picture=canvas.picture,
         landmarks=landmarks,
         blendshapes=face.blendshapes,
-        person=np.maximum(_person(canvas, masker), _face_mask(landmarks, picture.width, picture.height)),
+        person=np.maximum(
+            _person(canvas, landmarks, masker), _face_mask(landmarks, picture.width, picture.height)
+        ),
         pose=pose,
         canonical=canonical.astype(np.float32),
         tokens=reference_tokens(canvas.image, landmarks, shape),
-        rest=rest,
-        warnings=(
-            *_choice_warnings(speaker, picture),
-            *face_warnings(seen, face),
-            *_scene_warnings(canvas, picture),
-        ),
+        rest=resting_latents(canonical, _smile(face)),
+        warnings=(*choice, *face_warnings(seen, face), *_scene_warnings(canvas, picture)),
     )
 
 
@@ -157,13 +191,15 @@ def _moved(landmarks: Floats, transform: NDArray) -> Floats:
     return np.concatenate([flat, depth], axis=1).astype(np.float32)
 
 
-def _person(canvas: Canvas, masker: PersonMasker) -> Floats:
+def _person(canvas: Canvas, landmarks: Floats, masker: PersonMasker) -> Floats:
     """Where the person is on the canvas, 0..1, float32 [height, width]."""
     if canvas.cutout is None:
-        return masker.mask(canvas.image)
+        return mask_person(masker, canvas.image, canvas.picture, landmarks)
     person = person_of_cutout(canvas.cutout, canvas.picture)
+    if person is not None:
+        return person
     # A scene that shines through would mislead the network.
-    return masker.mask(plain_colours(canvas.cutout)) if person is None else person
+    return mask_person(masker, plain_colours(canvas.cutout), canvas.picture, landmarks)
 
 
 def _face_mask(landmarks: Floats, width: int, height: int) -> Floats:
@@ -173,12 +209,12 @@ def _face_mask(landmarks: Floats, width: int, height: int) -> Floats:
     return mask.astype(np.float32)
 
 
-def _choice_warnings(speaker: Speaker, picture: Picture) -> list[str]:
-    if speaker.faces == 1 or picture.face is not None:
+def _choice_warnings(what: str, faces: int, picture: Picture) -> list[str]:
+    if faces == 1 or picture.face is not None:
         return []
     return [
-        f"The picture shows {speaker.faces} faces and the largest speaks: choose another with "
-        f"--face 1 to {speaker.faces}, counted from the left."
+        f"{what} shows {faces} faces and the largest speaks: choose another with "
+        f"--face 1 to {faces}, counted from the left."
     ]
 
 

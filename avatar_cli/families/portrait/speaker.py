@@ -51,18 +51,34 @@ def find_speaker(path: Path, image: Image, chosen: int | None, tracker: FaceTrac
         raise InputError(
             f"No face was found in {path}: use a picture that shows one face from the front, well lit."
         )
-    sizes = [eye_distance(face.landmarks) for face in found]
-    smallest = LEAST_SHARE_OF_THE_LARGEST * max(sizes)
-    faces = [face for face, size in zip(found, sizes, strict=True) if size >= smallest]
+    return speaker_of(path, found, chosen)
+
+
+def speaker_of(path: Path, found: list[Face], chosen: int | None) -> Speaker:
+    """The largest of these faces, or the one `chosen`, counted from the left from 1.
+
+    Raises:
+        UsageError: There are fewer than `chosen`.
+    """
+    faces = countable(found)
     if chosen is None:
         return Speaker(faces[0], len(faces))
     if chosen > len(faces):
         raise UsageError(_beyond(path, chosen, len(faces)))
-    return Speaker(sorted(faces, key=_middle_of_the_eyes)[chosen - 1], len(faces))
+    return Speaker(sorted(faces, key=lambda face: middle_of_the_eyes(face)[0])[chosen - 1], len(faces))
 
 
-def _middle_of_the_eyes(face: Face) -> float:
-    return float(face.landmarks[list(OUTER_EYE_CORNERS), 0].mean())
+def countable(found: list[Face]) -> list[Face]:
+    """The faces that are not of the background, largest first as they come."""
+    sizes = [eye_distance(face.landmarks) for face in found]
+    smallest = LEAST_SHARE_OF_THE_LARGEST * max(sizes)
+    return [face for face, size in zip(found, sizes, strict=True) if size >= smallest]
+
+
+def middle_of_the_eyes(face: Face) -> tuple[float, float]:
+    """Where a face is: x and y, pixels."""
+    x, y = face.landmarks[list(OUTER_EYE_CORNERS), :2].mean(axis=0)
+    return float(x), float(y)
 
 
 def _beyond(path: Path, chosen: int, count: int) -> str:

@@ -32,7 +32,7 @@ def check_suitable(path: Path, image: Image, face: Face) -> None:
             f"The face in {path} is too small, {int(distance)} pixels between the eyes' outer corners: "
             f"use a larger picture of it, {SMALL_EYE_DISTANCE:.0f} pixels or more."
         )
-    outside = _share_outside(image, face)
+    outside = share_outside(image, face)
     if outside > MOST_CUT_SHARE:
         raise InputError(
             f"{outside:.0%} of the face lies outside {path}: use a picture that shows the whole face."
@@ -54,7 +54,7 @@ def face_warnings(image: Image, face: Face) -> list[str]:
             f"The head is turned by {turn:.0f} degrees: expect distortion on its far side, "
             "a frontal picture looks better."
         )
-    if _share_outside(image, face) > CUT_SHARE:
+    if share_outside(image, face) > CUT_SHARE:
         sentences.append("The edge of the picture cuts the face: expect distortion there.")
     if hides_mouth(image, face.landmarks):
         sentences.append("The mouth seems to be hidden: what hides it will move with the lips.")
@@ -70,7 +70,7 @@ def face_warnings(image: Image, face: Face) -> list[str]:
     return sentences
 
 
-def _share_outside(image: Image, face: Face) -> float:
+def share_outside(image: Image, face: Face) -> float:
     """Share of the landmarks that lie outside the picture."""
     height, width = image.shape[:2]
     flat = face.landmarks[:, :2]

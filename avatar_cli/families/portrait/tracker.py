@@ -50,7 +50,7 @@ class FaceTracker:
         """Every box of the first look at uint8 [H, W, 3] RGB, largest first; some may not be faces."""
         return self._near.detect(image, [_whole(image)])
 
-    def faces(self, image: Image, *, every: bool = False) -> list[Face]:
+    def faces(self, image: Image, *, every: bool = False, search: bool = True) -> list[Face]:
         """The meshes of the faces of uint8 [H, W, 3] RGB, largest first.
 
         The first look is at the whole picture. Where it finds nothing, a search follows that ends with the
@@ -59,18 +59,23 @@ class FaceTracker:
         Args:
             image: The picture.
             every: Look for further faces also where the first network has found some.
+            search: Search where the first look finds nothing.
         """
         faces = self._look(image, [_whole(image)], [], MIN_PRESENCE, every)
         if len(faces) > 1 and every:
             halves = next(_smaller_windows(*image.shape[:2]), [])
             faces = self._look(image, halves, faces, MIN_PRESENCE_IN_SEARCH, every)
-        if not faces:
+        if not faces and search:
             faces = self._search(image, every)
         return sorted(faces, key=lambda face: face.extent, reverse=True)
 
     def track(self, image: Image) -> Face | None:
         """The mesh of the largest face of uint8 [H, W, 3] RGB, or None where there is none."""
         return next(iter(self.faces(image)), None)
+
+    def follow(self, image: Image, before: Face) -> Face | None:
+        """The mesh of the face that was `before` in the frame just before; None where it is not seen."""
+        return self._mesher.follow(image, before)
 
     def _search(self, image: Image, every: bool) -> list[Face]:
         """The faces of a picture whose first look shows none, in a copy that is easier to see if need be."""

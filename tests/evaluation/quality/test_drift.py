@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from avatar_cli.evaluation.quality.drift import change, ends, motion_drift
+from avatar_cli.evaluation.quality.drift import change, ends, motion_drift, spread_change
 from avatar_cli.families.portrait.latents import MOUTH
 
 
@@ -28,3 +28,18 @@ def test_motion_that_repeats_does_not_drift(face_curves):
 
 def test_change_is_that_of_the_means():
     assert change(np.array([[1.0], [9.0], [4.0]])) == pytest.approx([3.0])
+
+
+def test_the_spread_is_that_of_the_channel_that_changes_most(wander):
+    curves = np.stack([wander(1, 900), wander(2, 900), np.zeros(900, np.float32)], axis=1)
+    curves[600:] = curves[:300]
+    curves[600:, 1] *= 0.5
+
+    found = spread_change(curves)
+
+    assert found.deviation == pytest.approx(0.5, rel=1e-4)
+    assert found.range == pytest.approx(0.5, rel=1e-4)
+
+
+def test_curves_that_never_move_keep_their_spread():
+    assert spread_change(np.zeros((300, 2), np.float32)).deviation == 1

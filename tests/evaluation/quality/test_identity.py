@@ -20,10 +20,20 @@ def tracker():
 def test_cosines_are_taken_to_the_first():
     vectors = [np.array(vector, np.float32) for vector in ((1, 0), (1, 0), (0.6, 0.8))]
 
-    found = cosines(vectors)
+    found = cosines(vectors, [0, 5, 10])
 
     assert found.lowest == pytest.approx(0.6)
     assert found.mean == pytest.approx((1 + 1 + 0.6) / 3)
+
+
+def test_the_end_is_compared_with_the_beginning_by_mean_faces():
+    """The first half of the beginning, the other, what lies between, and the end, a frame in five each."""
+    vectors = [np.array(vector, np.float32) for vector in ((1, 0), (0, 1), (0.6, 0.8), (0.6, -0.8))]
+
+    found = cosines(np.repeat(vectors, 2, axis=0), [0, 5, 10, 15, 25, 35, 45, 59])
+
+    assert found.within == pytest.approx(0)  # frames 0 to 9 and 10 to 19
+    assert found.end == pytest.approx((0.6 - 0.8) / np.sqrt(2), abs=1e-6)
 
 
 def test_an_aligned_face_has_its_eyes_where_networks_look_for_them(photo, tracker):

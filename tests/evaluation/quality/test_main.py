@@ -1,8 +1,10 @@
 import pytest
 
+from avatar_cli.evaluation.benchmark.document import BEGIN, END
 from avatar_cli.evaluation.quality import __main__ as command
 from avatar_cli.evaluation.quality.figures import Definition, Range
-from avatar_cli.evaluation.quality.parts import PARTS, Found
+from avatar_cli.evaluation.quality.found import Found
+from avatar_cli.evaluation.quality.parts import PARTS
 from avatar_cli.evaluation.quality.summary import REAL, RENDERED, Row
 
 
@@ -40,3 +42,23 @@ def test_rows_of_all_parts_share_one_table():
     assert lines[2] == "| lips | >= 0.5 | >= 0.9 | yes | 0.70 |  | 0.93 |"
     assert lines[3] == "| seams | <= 10 % |  | **no** | 12 % |  |  |"
     assert lines[-1] == "### By recording"
+
+
+def test_columns_of_all_parts_stand_beside_each_other():
+    parts = [Found([], (RENDERED, "loudness", REAL)), Found([], (RENDERED, "loudness", "linear basis"))]
+
+    assert command._columns(parts) == (RENDERED, "loudness", "linear basis", REAL)
+    assert command._columns([Found([])]) == (RENDERED,)
+
+
+def test_drawings_and_other_documents_lie_beside_the_table(tmp_path):
+    quality, prompts = tmp_path / "quality.md", tmp_path / "prompts.md"
+    for document in (quality, prompts):
+        document.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
+    found = [Found([], drawings={"seams.svg": "<svg/>"}), Found([], documents={"prompts.md": "each word"})]
+
+    command._write(quality, "all figures", found)
+
+    assert quality.read_text() == f"before\n{BEGIN}\nall figures\n{END}\nafter\n"
+    assert prompts.read_text() == f"before\n{BEGIN}\neach word\n{END}\nafter\n"
+    assert (tmp_path / "seams.svg").read_text() == "<svg/>"

@@ -12,6 +12,8 @@ from avatar_cli.evaluation.quality.pairing import Pairing
 from avatar_cli.evaluation.quality.people import Person, known_phones
 from avatar_cli.evaluation.quality.phones import Phone
 from avatar_cli.evaluation.quality.sound import Sound
+from avatar_cli.evaluation.tracks import TRACK_FPS
+from avatar_cli.protocol.job import Fit, Picture
 
 
 @pytest.fixture
@@ -33,7 +35,8 @@ def person(face_curves, wander):
 
     return Person(
         clip=CLIPS[0],
-        still=np.zeros((2, 2, 3), np.uint8),
+        still=Path("still.png"),
+        picture=Picture(640, 360, TRACK_FPS, Fit.CROP, "black", None),
         samples=np.zeros(frames * 640, np.float32),
         phones=[Phone("B", 2.04, 2.12), Phone("M", 8.0, 8.05), Phone("F", 4.0, 4.1)],
         video=observed(rendered, "rendered.mp4"),
@@ -66,6 +69,7 @@ def test_people_are_summed_in_one_table(person):
     scores = {
         summary.RENDERED: [score_mouth(mouth_curves(person.pairing.rendered), person)],
         "loudness": [score_mouth(0.5 * mouth_curves(person.pairing.real)[::-1], person)],
+        "regressor, rendered": [score_mouth(0.9 * mouth_curves(person.pairing.real)[::-1] ** 2, person)],
         "still photo": [score_mouth(np.zeros((300, 3)), person)],
     }
 
@@ -76,6 +80,8 @@ def test_people_are_summed_in_one_table(person):
     assert rows["opening_correlation"][summary.RENDERED] == pytest.approx(1)
     others = [value for name, value in rows["opening_correlation"].items() if name != summary.RENDERED]
     assert rows["lead"][summary.RENDERED] == pytest.approx(1 - max(others))
+    alike = rows["opening_correlation"]["regressor, rendered"]
+    assert rows["lead_alike"][summary.RENDERED] == pytest.approx(1 - alike)
     assert rows["closures"][summary.REAL] is not None
 
 

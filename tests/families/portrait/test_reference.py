@@ -98,8 +98,8 @@ def test_a_smile_with_teeth_rests_with_an_open_mouth(encoded):
     assert smile > 0.8
     assert rest.pop("jaw_drop") == pytest.approx(0.8 * (gap - 0.1), abs=1e-6)
     assert rest.pop("upper_lip_y") == pytest.approx(-0.3 * gap, abs=1e-6)  # y points down
-    assert rest.pop("width") == pytest.approx(0.05 * smile, abs=1e-6)
-    assert rest.pop("corner_y") == pytest.approx(-0.015 * smile, abs=1e-6)
+    assert rest.pop("width") == pytest.approx(0.08 * smile, abs=1e-6)
+    assert rest.pop("corner_y") == pytest.approx(-0.025 * smile, abs=1e-6)
     assert set(rest.values()) == {0.0}
 
 

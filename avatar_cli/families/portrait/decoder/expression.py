@@ -26,11 +26,16 @@ _SQUINT = CHANNELS.index("squint")
 
 _MAX_GAZE = 0.5  # iris radii: further, the white drawn beside the iris is missing in the photo
 _MAX_SQUINT = 0.05  # e
+_WIDEST = -0.2  # of the opening: surprised eyes
 # Less than these is no motion of the eyes: it could not be seen, and eyes at rest need no drawing.
 _STILL_BLINK = 0.02
 _STILL_SQUINT = 0.003  # e
 _STILL_GAZE = 0.02  # iris radii
-_SCREAM = 0.30  # e: the tracker puts the lower lip of such a mouth on the tongue; it cannot be closed
+# e. The tracker may put the lower lip of a wide open mouth on the tongue; then the lip seems thick. Closed,
+# a part of the tongue would stay below the lips. A mouth as wide as a scream cannot be closed at all.
+_WIDE, _SCREAM = 0.30, 0.42
+_THICK_LOWER_LIP = 0.16
+_LOWER_LIP = (14, 17)  # from its inner edge to its outer one
 # The far half of turned lips is foreshortened, and near a profile folded away: it can only hint at speech.
 _PROFILE = math.radians(40)
 _MOUTH_OF_TURNED = 0.6
@@ -61,7 +66,7 @@ class ExpressionLimits:
         """Prepare for a face whose photo shows the latents `rest` [21]."""
         self._face = face
         self._rest = rest.astype(np.float64)
-        self._can_close = face.widest_gap <= _SCREAM and abs(face.yaw) <= _PROFILE
+        self._can_close = not _is_scream(face) and abs(face.yaw) <= _PROFILE
         self._mouth_gain = _mouth_gain(face)
         self._seal = LipSeal(face.canonical, face.mouth_width)
         self._lids = [list(eye.upper_lid[1:-1] + eye.lower_lid[1:-1]) for eye in (LEFT_EYE, RIGHT_EYE)]
@@ -83,12 +88,19 @@ class ExpressionLimits:
         blink = without_tremor(float(change[_BLINK]), _STILL_BLINK) / (1 - _STILL_BLINK)
         squint = without_tremor(float(change[_SQUINT]), _STILL_SQUINT)
         eyes = EyeMotion(
-            blink=min(max(blink, 0.0), 1.0),
+            blink=min(max(blink, _WIDEST), 1.0),
             squint=min(max(squint, -_MAX_SQUINT), _MAX_SQUINT),
             gaze_x=soft_limit(without_tremor(float(change[_GAZE_X]), _STILL_GAZE), _MAX_GAZE),
             gaze_y=soft_limit(without_tremor(float(change[_GAZE_Y]), _STILL_GAZE), _MAX_GAZE),
         )
         return Expression(moved, eyes, limit_head_motion(change[POSE_SLICE], self._face.yaw))
+
+
+def _is_scream(face: FaceFrame) -> bool:
+    """Whether the photo's mouth is open too far to be closed."""
+    inner, outer = (face.canonical[index] for index in _LOWER_LIP)
+    is_thick = float(np.linalg.norm(outer - inner)) > _THICK_LOWER_LIP
+    return face.widest_gap > _SCREAM or (face.widest_gap > _WIDE and is_thick)
 
 
 def _mouth_gain(face: FaceFrame) -> float:
@@ -98,4 +110,4 @@ def _mouth_gain(face: FaceFrame) -> float:
         gain = _MOUTH_OF_PROFILE
     elif abs(face.yaw) > TURNED:
         gain = _MOUTH_OF_TURNED
-    return gain * _MOUTH_OF_SCREAM if face.widest_gap > _SCREAM else gain
+    return gain * _MOUTH_OF_SCREAM if _is_scream(face) else gain

@@ -6,10 +6,14 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from avatar_cli.families.portrait.decoder.closed_lids import ClosedLids
+from avatar_cli.families.portrait.decoder.eyeball import Eyeball
 from avatar_cli.families.portrait.decoder.face_frame import SKIN_POINTS, FaceFrame
 from avatar_cli.families.portrait.decoder.grid import FieldGrid
+from avatar_cli.families.portrait.decoder.lid_room import RIM_SEEN, lid_room
+from avatar_cli.families.portrait.decoder.lid_skin import LidSkin
 from avatar_cli.families.portrait.decoder.masks import Ellipse, Mask, blend, polygon_mask, soften
-from avatar_cli.families.portrait.decoder.photo import Photo
+from avatar_cli.families.portrait.decoder.matched_view import MatchedView
 from avatar_cli.families.portrait.decoder.sampling import sample
 from avatar_cli.families.portrait.decoder.slit import SlitPatch, SlitShape
 from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline, natural_cubic_operator
@@ -20,28 +24,32 @@ _SMOOTHING = 1e-5
 _CELLS_PER_EYE_DISTANCE = 55
 _LID_POINTS = 9
 LID_CURVE = natural_cubic_operator(_LID_POINTS, 5)
+_LID_KNOTS = slice(5, -5, 5)  # of the curve: the points of the lid but the corners
 _CURVE_MIDDLE = slice(16, 25)
 _UPPER_SHARE = 0.88  # of the opening is closed from above
 _OVERSHOOT = 0.02  # e, hides white left below the tracked lower lid
 # The lash line and the crease travel together, the smooth skin above them stretches: a crease that stays
-# behind smears the lashes into a grey patch. A rim of glasses there must not travel with them.
+# behind smears the lashes into a grey patch. What ends that skin must not travel with them.
 _CREASE_FOLLOWING = 0.88
-_CREASE_FOLLOWING_UNDER_GLASSES = 0.5
 _BELOW_BROW_FOLLOWING = 0.28
+# That skin may grow by this many times its height. A crease that is held back smears lashes and shadow into
+# a dark band; below a rim of glasses that has to be.
+_MOST_STRETCH = 3.0
+_MOST_STRETCH_UNDER_GLASSES = 1.4
 _HEIGHT = 0.70  # of the patch's ellipse, eye widths
 _HEIGHT_UNDER_GLASSES = 0.55
+_HELD_ABOVE = 0.03  # e: a second line of places above the first that do not follow the lid
 _GHOST_OPENING = 0.03  # e
 _UNDER_LID_FOLLOWING = 0.5
 _SEAM_BLUR = 0.006  # e
 _EDGE_BLUR = 0.007  # e
 _LID_SHADOW = 0.35
-_GAZE_REACH = 1.75  # iris radii
 _FIRST_OPENING = 1.0  # px
 
 
 @dataclass(frozen=True)
 class EyeMotion:
-    """Of one frame, relative to the photo: `blink` 0..1, `squint` in e, `gaze_x`, `gaze_y` in iris radii."""
+    """Of one frame, relative to the photo: `blink` -0.2 (wide) to 1, `squint` in e, gaze in iris radii."""
 
     blink: float
     squint: float
@@ -57,6 +65,11 @@ class EyeMotion:
     def turns(self) -> bool:
         """Whether the gaze leaves its direction in the photo."""
         return self.gaze_x != 0.0 or self.gaze_y != 0.0
+
+    @property
+    def uncovers(self) -> bool:
+        """Whether lids leave a part of the eyeball free that they cover in the photo."""
+        return self.blink < 0.0 or self.squint < 0.0
 
 
 @dataclass(frozen=True)
@@ -85,37 +98,43 @@ class EyeRegion:
     The motions of the lids are three, each with its own precomputed field in the canonical frame.
     """
 
-    def __init__(self, face: FaceFrame, eye: Eye, head_grid: FieldGrid) -> None:
-        """Prepare the fields of the lids of `eye`."""
+    def __init__(self, face: FaceFrame, eye: Eye, head_grid: FieldGrid, closed: MatchedView | None) -> None:
+        """Prepare the fields of the lids of `eye`, and its closed lids where a view `closed` shows them."""
         self._face = face
         self._upper = face.points[list(eye.upper_lid)]
         self._lower = face.points[list(eye.lower_lid)]
         self._patch = SlitPatch(_shape(face, eye), head_grid)
         self._head_grid = head_grid
-        motions = _lid_motions(face, eye)
+        room = lid_room(face, eye)
+        self._end_of_lid = _above_lid(face, eye, room)
+        held = np.concatenate([self._end_of_lid, _above_lid(face, eye, room + _HELD_ABOVE)])
+        motions = _lid_motions(face, eye, room)
         self._upper_motion = motions[list(eye.upper_lid)]
         self._lower_motion = motions[list(eye.lower_lid)]
         self._fields = (
-            self._sheet(motions, eye.upper_lid, eye.lower_lid, eye.under_lid),
-            self._sheet(motions, eye.lower_lid, eye.upper_lid, eye.crease),
+            self._sheet(motions, eye.upper_lid, eye.lower_lid, eye.under_lid, held),
+            self._sheet(motions, eye.lower_lid, eye.upper_lid, eye.crease, held[:0]),
         )
-        iris = face.points[list(eye.iris)]
-        self._iris = iris[0].astype(np.float32)
-        self._iris_radius = float(np.linalg.norm(iris[1:] - iris[0], axis=1).mean())
+        self._skin = LidSkin(face, eye, self._end_of_lid)
+        self._eyeball = Eyeball(face, eye, head_grid.density)
+        self._closed = None if closed is None else ClosedLids(face, eye, closed, head_grid)
         self._open = float(np.linalg.norm(self._upper[4] - self._lower[4]))
 
     def draw(self, head: WarpedHead, motion: EyeMotion) -> None:
         """Draw into `head.picture`."""
         if not motion.moves_lids and not motion.turns:
             return
-        amount = np.array([motion.blink, motion.blink**2, motion.squint], np.float32)
+        amount = np.array([motion.blink, max(motion.blink, 0.0) ** 2, motion.squint], np.float32)
         lids = self._lids(head, amount)
-        eyeball = self._eyeball(head, motion, lids) if lids.opening >= _FIRST_OPENING else None
+        eyeball = self._between(head, motion, lids) if lids.opening >= _FIRST_OPENING else None
         if motion.moves_lids:
             self._draw_lids(head, amount, lids)
+            self._skin.draw(head, lids.upper[_LID_KNOTS], self._moved_end(head), motion.blink)
         if eyeball is not None:
             region, picture, mask = eyeball
             region[...] = blend(region, picture, mask)
+        if self._closed is not None:
+            self._closed.draw(head, motion.blink)
 
     def _lids(self, head: WarpedHead, amount: NDArray[np.float32]) -> _Lids:
         """Both lid lines: carried by the common field, then closed."""
@@ -150,9 +169,23 @@ class EyeRegion:
         middle = (lids.upper.mean(axis=0) + lids.lower.mean(axis=0)) / 2
         degrees = float(np.degrees(np.arctan2(lids.along[1], lids.along[0])))
         ellipse = Ellipse(middle, patch.shape.radii, degrees)
-        patch.paste(head.picture, head.box, picture, placement, ellipse)
+        limit = self._below_rim(head, lids) if self._face.glasses > RIM_SEEN else None
+        patch.paste(head.picture, head.box, picture, placement, ellipse, limit)
 
-    def _eyeball(
+    def _moved_end(self, head: WarpedHead) -> NDArray[np.float64]:
+        """What ends the skin of the upper lid, carried by the common field, [7, 2], px."""
+        at = self._head_grid.index_of(self._end_of_lid)
+        return np.asarray(self._end_of_lid + sample(head.displacement, at[None])[0])
+
+    def _below_rim(self, head: WarpedHead, lids: _Lids) -> NDArray[np.float64]:
+        """Outline [N, 2], px, of everything below the rim of the glasses."""
+        rim = self._moved_end(head)
+        far = 2 * self._patch.shape.length
+        outward, down = far * lids.along, far * np.array([-lids.along[1], lids.along[0]])
+        first, last = rim[0] - outward, rim[-1] + outward
+        return np.array([first, *rim, last, last + down, first + down])
+
+    def _between(
         self, head: WarpedHead, motion: EyeMotion, lids: _Lids
     ) -> tuple[NDArray[np.uint8], NDArray[np.uint8], Mask] | None:
         """Region of the head's picture, what is to be seen there, and the mask of the opening."""
@@ -169,7 +202,11 @@ class EyeRegion:
         unit = self._face.eye_distance
         mask = np.asarray(cv2.erode(mask, np.ones((3, 3), np.uint8)), np.uint8)
         mask = soften(mask, max(0.6, _EDGE_BLUR * unit))
-        picture = region.copy() if not motion.turns else self._turned(head.photo, head.source[inside], motion)
+        if motion.turns or motion.uncovers:
+            gaze = (motion.gaze_x, motion.gaze_y)
+            picture = self._eyeball.draw(head.source[inside], gaze, region[..., 3])
+        else:
+            picture = region.copy()
         closed = self._open - float(np.linalg.norm(lids.upper[20] - lids.lower[20]))
         if motion.blink > 0 and closed > 0.02 * unit:
             shade = _LID_SHADOW * min(1.0, closed / (0.12 * unit))
@@ -177,27 +214,18 @@ class EyeRegion:
             picture[..., :3] = picture[..., :3] * (1 - shade * (1 - light))[..., None]
         return region, picture, mask
 
-    def _turned(self, photo: Photo, source: NDArray[np.float32], motion: EyeMotion) -> NDArray[np.uint8]:
-        """The eyeball with its iris shifted; the shift fades before the corners of the eye."""
-        shift = self._iris_radius * (motion.gaze_x * self._face.right + motion.gaze_y * self._face.down)
-        shift = shift.astype(np.float32)
-        from_iris = source * np.float32(1 / photo.density) - (self._iris + shift)
-        squared = (from_iris * from_iris).sum(axis=-1) * np.float32(
-            1 / (_GAZE_REACH * self._iris_radius) ** 2
-        )
-        turned = source - photo.density * shift * np.exp(-squared * squared)[..., None]
-        return photo.draw(turned)
-
     def _sheet(
         self,
         motions: NDArray[np.float64],
         own_lid: tuple[int, ...],
         other_lid: tuple[int, ...],
         other_ring: tuple[int, ...],
+        held: NDArray[np.float64],
     ) -> NDArray[np.float32]:
         """Fields [motions, rows * columns * 3] of one sheet, held by every near point but the other lid's.
 
         Ghost nodes on the other lid move with this one, so that the sheet does not fold across the opening.
+        The places `held` [N, 2] stay where they are.
         """
         face, shape = self._face, self._patch.shape
         points = face.points[:SKIN_POINTS]
@@ -207,8 +235,10 @@ class EyeRegion:
         own, other = points[list(own_lid[1:-1])], points[list(other_lid[1:-1])]
         carried = motions[list(own_lid[1:-1])]
         apart = np.linalg.norm(own - other, axis=1) > _GHOST_OPENING * face.eye_distance
-        nodes = np.concatenate([points[vertices], other[apart]])
-        values = np.concatenate([motions[vertices], carried[apart]])
+        nodes = np.concatenate([points[vertices], other[apart], held])
+        values = np.concatenate(
+            [motions[vertices], carried[apart], np.zeros((len(held), *motions.shape[1:]))]
+        )
         spline = ThinPlateSpline(nodes, _SMOOTHING)
         grid = self._patch.grid
         field = spline.evaluate(values.reshape(len(nodes), -1), grid.nodes)
@@ -216,11 +246,40 @@ class EyeRegion:
         return np.ascontiguousarray(field.transpose(1, 0, 2)).reshape(motions.shape[1], -1)
 
 
-def _lid_motions(face: FaceFrame, eye: Eye) -> NDArray[np.float64]:
-    """Displacement [478, 3, 3] of the mesh in e for blink, blink squared and squint."""
+def _above_lid(face: FaceFrame, eye: Eye, heights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Places [7, 2], px, by `heights` [7] (e) above the points of the upper lid but the corners."""
+    lid = face.points[list(eye.upper_lid)]
+    return np.asarray(lid[1:-1] + heights[:, None] * face.eye_distance * _up(lid))
+
+
+def _up(lid: NDArray[np.float64]) -> NDArray[np.float64]:
+    corners = lid[-1] - lid[0]
+    return np.array([corners[1], -corners[0]]) / np.linalg.norm(corners)
+
+
+def _following(
+    face: FaceFrame, eye: Eye, closing: NDArray[np.float64], room: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Shares [7] of the lid's motion `closing` [7] (e) with which crease and skin below the brow go along.
+
+    The skin between two of them, and up to where it ends after `room` [7] (e), stretches by no more than
+    `_MOST_STRETCH` where that can be.
+    """
+    lid = face.points[list(eye.upper_lid)]
+    up = _up(lid) / face.eye_distance
+    crease, below_brow = ((face.points[list(r)] - lid[1:-1]) @ up for r in (eye.crease, eye.below_brow))
+    slope = _mixed(_MOST_STRETCH, _MOST_STRETCH_UNDER_GLASSES, face.glasses) / np.maximum(closing, 1e-3)
+    of_crease = np.clip(slope * (room - crease), 0.0, _CREASE_FOLLOWING)
+    of_brow = np.maximum(_BELOW_BROW_FOLLOWING, of_crease - slope * np.maximum(below_brow - crease, 0.0))
+    return of_crease, np.clip(of_brow, 0.0, np.clip(slope * (room - below_brow), 0.0, None))
+
+
+def _lid_motions(face: FaceFrame, eye: Eye, room: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Displacement [478, 3, 3] of the mesh in e for blink, blink squared and squint.
+
+    `room` [7] is the height of the skin above the points of the upper lid but the corners, e.
+    """
     canonical = face.canonical
-    crease_following = _mixed(_CREASE_FOLLOWING, _CREASE_FOLLOWING_UNDER_GLASSES, face.glasses)
-    below_brow_following = _mixed(_BELOW_BROW_FOLLOWING, 0.0, face.glasses)
     motions = np.zeros((len(canonical), 3, 3))
     upper, lower = list(eye.upper_lid), list(eye.lower_lid)
     opening = canonical[lower] - canonical[upper]
@@ -229,8 +288,9 @@ def _lid_motions(face: FaceFrame, eye: Eye) -> NDArray[np.float64]:
     motions[upper, 0] = closing
     motions[upper, 1, 1] = _OVERSHOOT * bulge
     motions[lower, 0] = -(1 - _UPPER_SHARE) * opening
-    motions[list(eye.crease), 0] = crease_following * closing[1:-1]
-    motions[list(eye.below_brow), 0] = below_brow_following * closing[1:-1]
+    of_crease, of_brow = _following(face, eye, np.linalg.norm(closing[1:-1, :2], axis=1), room)
+    motions[list(eye.crease), 0] = of_crease[:, None] * closing[1:-1]
+    motions[list(eye.below_brow), 0] = of_brow[:, None] * closing[1:-1]
     motions[lower, 2, 1] = -bulge
     motions[list(eye.under_lid), 2, 1] = -_UNDER_LID_FOLLOWING * bulge[1:-1]
     return motions

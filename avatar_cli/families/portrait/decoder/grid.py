@@ -74,3 +74,27 @@ class FieldGrid:
         skip = first_row - (first_row // self.step - 1) * self.step
         fine = fine[skip : skip + end_row - first_row, self.step : self.step + self.box.width]
         return np.asarray(cv2.subtract(self.pixels[first_row:end_row], fine), np.float32)
+
+    def source_of_part(
+        self, backward: NDArray[np.float32], part: Box, source: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """Writes the source positions of a part of the box into theirs of `source` [height, width, 2].
+
+        Args:
+            backward: b at all nodes, px.
+            part: Pixels of the box, from its own corner; it starts at multiples of the step.
+            source: Source positions of the whole box, in samples.
+
+        Returns:
+            The part of `source` that was written.
+        """
+        step = self.step
+        nodes = backward[
+            part.top // step : -(-part.bottom // step) + 2, part.left // step : -(-part.right // step) + 2
+        ]
+        size = (nodes.shape[1] * step, nodes.shape[0] * step)
+        fine = cv2.resize(nodes * np.float32(self.density), size, interpolation=cv2.INTER_LINEAR)
+        fine = fine[step : step + part.height, step : step + part.width]
+        target = source[part.inside]
+        cv2.subtract(self.pixels[part.inside], fine, dst=target)
+        return target

@@ -1,4 +1,6 @@
-"""The common field: a smooth forward displacement of the whole head that fades into the background."""
+"""The common field: a smooth forward displacement of the whole head that dies away in the body."""
+
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -7,9 +9,11 @@ from numpy.typing import NDArray
 from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.decoder.face_frame import SKIN_POINTS, FaceFrame
 from avatar_cli.families.portrait.decoder.grid import FieldGrid
+from avatar_cli.families.portrait.decoder.head_mask import layer_mask, sheet_mask
 from avatar_cli.families.portrait.decoder.inversion import invert_displacement
+from avatar_cli.families.portrait.decoder.layers import Layers
 from avatar_cli.families.portrait.decoder.photo import density_for
-from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline, smoothstep
+from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline
 from avatar_cli.families.portrait.landmarks import (
     FACE_OVAL,
     LEFT_EYE,
@@ -22,6 +26,22 @@ _SMOOTHING = 5e-4
 _NEWTON_STEPS = 4
 _CELLS_PER_EYE_DISTANCE = 13
 _MOUTH_CORNERS = (61, 291)
+_CELLS_PER_BAND = 7
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the head's box, in pixels from the corner of that.
+
+    Attributes:
+        box: Its sides are multiples of the grid's step, except at the ends of the head's box.
+        opaque_left: Between this column and `opaque_right` nothing behind the layer is seen.
+        opaque_right: The column after the last of these; not after `opaque_left` where there are none.
+    """
+
+    box: Box
+    opaque_left: int
+    opaque_right: int
 
 
 class HeadField:
@@ -32,12 +52,11 @@ class HeadField:
     neck pivot, so that turning the head leaves its silhouette nearly still, as on a real head.
     """
 
-    def __init__(self, face: FaceFrame, person: NDArray[np.float32]) -> None:
-        """Prepare the field for a face and the photo's person mask [H, W] (0..1)."""
+    def __init__(self, face: FaceFrame, box: Box, layers: Layers) -> None:
+        """Prepare the field of a face, for the part `box` of the canvas that may change."""
         step = int(np.clip(round(face.eye_distance / _CELLS_PER_EYE_DISTANCE), 4, 16))
-        widest = FieldGrid(_widest_box(face), step, density=1)
-        self.box = _moving_part(widest, _head_mask(face, person, widest))
-        self.grid = FieldGrid(self.box, step, density_for(self.box))
+        self.box = box
+        self.grid = FieldGrid(box, step, density_for(box))
         slit_points = {index for ring in UPPER_LIP_RINGS[:3] + LOWER_LIP_RINGS[:3] for index in ring}
         for eye in (LEFT_EYE, RIGHT_EYE):
             slit_points.update(eye.upper_lid[1:-1] + eye.lower_lid[1:-1])
@@ -46,9 +65,12 @@ class HeadField:
         self.anchors = _skull_anchors(face)
         anchor_pixels = face.pose.to_pixels(self.anchors)[:, :2]
         spline = ThinPlateSpline(np.concatenate([face.points[self._vertices], anchor_pixels]), _SMOOTHING)
-        mask = _head_mask(face, person, self.grid)
+        person = np.ascontiguousarray(layers.person[box.inside])
+        mask_of = layer_mask if layers.person_is_apart else sheet_mask
+        mask = mask_of(face, person, self.grid)
         self._moving = np.flatnonzero(mask > 0)
         self._operator = spline.operator(self.grid.nodes[self._moving]) * mask[self._moving, None]
+        self._extents = _Extents(self.grid, layers.opacity[box.inside])
 
     def displacement(
         self, vertices: NDArray[np.float32], anchors: NDArray[np.float32]
@@ -61,38 +83,65 @@ class HeadField:
         field[self._moving, 1] = self._operator @ moved[:, 1]
         return field.reshape(self.grid.rows, self.grid.columns, 2)
 
-    def source_map(self, displacement: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Canvas position [h, w, 2] from which every pixel of the box is taken."""
-        backward = invert_displacement(displacement, self.grid.step, _NEWTON_STEPS)
-        return self.grid.source_map(backward, 0, self.box.height)
+    def inverse(self, displacement: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Backward field [rows, columns, 2] (px) of a forward one."""
+        return invert_displacement(displacement, self.grid.step, _NEWTON_STEPS)
+
+    def parts(self, displacement: NDArray[np.float32]) -> list[Part]:
+        """Parts of the box that together show all of the moved layer."""
+        return self._extents.moved(displacement)
 
 
-def _widest_box(face: FaceFrame) -> Box:
-    picture = face.picture
-    radius = 1.15 * max(face.width, face.height)
-    x, y = face.centre
-    return Box(
-        left=max(int(x - 1.05 * radius), picture.left),
-        top=max(int(y - 1.15 * radius), picture.top),
-        right=min(int(x + 1.05 * radius), picture.right),
-        bottom=min(int(y + 1.15 * radius), picture.bottom),
-    )
+class _Extents:
+    """How far to the left and right a layer reaches, and its opaque middle, row of nodes by row."""
+
+    def __init__(self, grid: FieldGrid, opacity: NDArray[np.uint8]) -> None:
+        """Look where the layer [h, w] of the grid's box shows anything, and where it hides everything."""
+        self._grid = grid
+        step = grid.step
+        rows, columns = grid.rows - 2, grid.columns - 2
+        padding = ((0, rows * step - grid.box.height), (0, columns * step - grid.box.width))
+        cells = np.pad(opacity, padding, mode="edge").reshape(rows, step, columns, step)
+        shown, opaque = cells.max(axis=(1, 3)) > 0, cells.min(axis=(1, 3)) == 255
+        self._rows = np.flatnonzero(shown.any(axis=1))
+        shown, opaque = shown[self._rows], opaque[self._rows]
+        left, right = shown.argmax(axis=1), columns - shown[:, ::-1].argmax(axis=1)
+        # Left, top, right and bottom of what is shown in every row of cells, px.
+        self._shown = step * np.stack([left, self._rows, right, self._rows + 1])
+        self._opaque = step * np.stack([_longest_run(row) for row in opaque], axis=1)
+
+    def moved(self, displacement: NDArray[np.float32]) -> list[Part]:
+        """See `HeadField.parts`."""
+        grid, step = self._grid, self._grid.step
+        rows = np.ascontiguousarray(displacement[1:-1])
+        # Between nodes a pixel moves by no more than its neighbours do, and they differ by less than a step.
+        least = cv2.reduce(rows, 1, cv2.REDUCE_MIN)[self._rows, 0].T - step
+        most = cv2.reduce(rows, 1, cv2.REDUCE_MAX)[self._rows, 0].T + step
+        shown = self._shown + np.concatenate([least, most])
+        opaque = self._opaque + np.stack([most[0], least[0]])
+        height = _CELLS_PER_BAND * step
+        parts = []
+        for start in range(0, grid.box.height, height):
+            end = min(start + height, grid.box.height)
+            here = (shown[1] < end) & (shown[3] > start)
+            if not here.any():
+                continue
+            first = max(int(shown[0, here].min()) // step, 0) * step
+            last = min(-(-int(shown[2, here].max()) // step) * step, grid.box.width)
+            if first < last:
+                middle = (int(opaque[0, here].max()) + 1, int(opaque[1, here].min()))
+                parts.append(Part(Box(first, start, last, end), max(middle[0], first), min(middle[1], last)))
+        return parts
 
 
-def _moving_part(grid: FieldGrid, mask: NDArray[np.float32]) -> Box:
-    """The smallest box around the pixels that the mask lets move; the whole box where none may."""
-    moving = mask.reshape(grid.rows, grid.columns) > 0
-    if not moving.any():
-        return grid.box
-    rows = np.flatnonzero(moving.any(axis=1))
-    columns = np.flatnonzero(moving.any(axis=0))
-    box, step = grid.box, grid.step
-    return Box(
-        left=max(box.left, box.left + (int(columns[0]) - 2) * step),
-        top=max(box.top, box.top + (int(rows[0]) - 2) * step),
-        right=min(box.right, box.left + (int(columns[-1]) + 2) * step),
-        bottom=min(box.bottom, box.top + (int(rows[-1]) + 2) * step),
-    )
+def _longest_run(flags: NDArray[np.bool_]) -> tuple[int, int]:
+    """Start and end of the longest run of true ones; an empty one where there is none."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]])))
+    starts, ends = edges[::2], edges[1::2]
+    if not len(starts):
+        return 0, 0
+    longest = int(np.argmax(ends - starts))
+    return int(starts[longest]), int(ends[longest])
 
 
 def _skull_anchors(face: FaceFrame) -> NDArray[np.float64]:
@@ -109,35 +158,3 @@ def _skull_anchors(face: FaceFrame) -> NDArray[np.float64]:
         ring[:, 2] = depth
         rings.append(ring)
     return np.concatenate(rings)
-
-
-def _head_mask(face: FaceFrame, person: NDArray[np.float32], grid: FieldGrid) -> NDArray[np.float32]:
-    """1 on the head, falling to 0 in the background, on the shoulders and at cut edges of the box [nodes]."""
-    offset = grid.nodes - (face.centre - 0.10 * face.height * face.down)
-    across = offset @ face.right / (0.65 * face.width)
-    along = offset @ face.down
-    along = np.where(along < 0, along / (0.725 * face.height), along / (0.62 * face.height))
-    radius = np.hypot(across, along)
-    # The background keeps still sooner than the body: motion dies within half a face outside the person.
-    box = grid.box
-    outside = (person[box.top : box.bottom, box.left : box.right] < 0.5).astype(np.uint8)
-    # A drawn or carved face may be no person to the segmentation network; it is one to us.
-    outline = (face.points[list(FACE_OVAL)] - box.origin).astype(np.int32)
-    cv2.fillPoly(outside, [outline], 0)
-    distance = cv2.distanceTransform(outside, cv2.DIST_L2, 5)
-    index = np.clip(np.round(grid.nodes - box.origin).astype(int), 0, [box.width - 1, box.height - 1])
-    near_person = 1 - smoothstep(0.0, 0.45 * face.width, distance[index[:, 1], index[:, 0]])
-    mask = (1 - smoothstep(1.0, 2.1, radius)) * near_person
-    rows, columns = face.image.shape[:2]
-    to_edge = np.full(len(mask), np.inf)
-    x, y = grid.nodes.T
-    for is_cut, room in (
-        (box.left > 0, x - box.left),
-        (box.top > 0, y - box.top),
-        (box.right < columns, box.right - 1 - x),
-        (box.bottom < rows, box.bottom - 1 - y),
-    ):
-        if is_cut:
-            to_edge = np.minimum(to_edge, room)
-    # One cell of rest at a cut edge: the pixels there are then those of the photo.
-    return (mask * smoothstep(grid.step, 4 * grid.step, to_edge)).astype(np.float32)

@@ -9,7 +9,9 @@ from avatar_cli.families.portrait.decoder.face_frame import SKIN_POINTS, FaceFra
 from avatar_cli.families.portrait.decoder.grid import FieldGrid
 from avatar_cli.families.portrait.decoder.lips import LIP_CURVE
 from avatar_cli.families.portrait.decoder.masks import Ellipse, blend, soften
-from avatar_cli.families.portrait.decoder.mouth_interior import MouthInterior, Opening
+from avatar_cli.families.portrait.decoder.matched_view import MatchedView
+from avatar_cli.families.portrait.decoder.mouth_interior import MouthInterior
+from avatar_cli.families.portrait.decoder.opening import Opening
 from avatar_cli.families.portrait.decoder.slit import SlitPatch, SlitShape
 from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline, smoothstep
 from avatar_cli.families.portrait.decoder.warped_head import WarpedHead
@@ -35,15 +37,15 @@ _LOWER = list(INNER_LOWER_LIP)
 class Mouth:
     """Draws the mouth of every frame over the warped head."""
 
-    def __init__(self, face: FaceFrame, head_grid: FieldGrid) -> None:
-        """Cut the sheets and prepare the interior."""
+    def __init__(self, face: FaceFrame, head_grid: FieldGrid, open_mouth: MatchedView | None) -> None:
+        """Cut the sheets and prepare the interior, from `open_mouth` where there is such a view."""
         self._face = face
         self._patch = SlitPatch(_shape(face), head_grid)
         self._moving = np.flatnonzero(self._patch.weight > 0)
         self._weight = self._patch.weight.reshape(-1, 1)[self._moving]
         self._upper_nodes, self._upper_operator = self._sheet(face, upper=True)
         self._lower_nodes, self._lower_operator = self._sheet(face, upper=False)
-        self._interior = MouthInterior(face, self._patch.box)
+        self._interior = MouthInterior(face, self._patch.box, open_mouth)
 
     def draw(self, head: WarpedHead, moved: NDArray[np.float32], mesh: NDArray[np.float64]) -> None:
         """Draw into `head.picture`.

@@ -9,7 +9,10 @@ from avatar_cli.families.portrait.compositing import composite
 from avatar_cli.families.portrait.decoder.expression import Expression, ExpressionLimits
 from avatar_cli.families.portrait.decoder.eyes import EyeRegion
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
-from avatar_cli.families.portrait.decoder.head_field import HeadField
+from avatar_cli.families.portrait.decoder.head_field import HeadField, Part
+from avatar_cli.families.portrait.decoder.head_mask import moving_box
+from avatar_cli.families.portrait.decoder.layers import layers_of
+from avatar_cli.families.portrait.decoder.matched_view import MatchedView
 from avatar_cli.families.portrait.decoder.mouth import Mouth
 from avatar_cli.families.portrait.decoder.photo import Photo
 from avatar_cli.families.portrait.decoder.warped_head import WarpedHead
@@ -34,14 +37,26 @@ class PortraitRenderer:
         """
         face = FaceFrame.of(reference)
         self._face = face
-        self._canvas = reference.image
         self._limits = ExpressionLimits(face, reference.rest)
-        self._head = HeadField(face, reference.person)
-        drawn = reference.image if reference.cutout is None else reference.cutout
-        self._photo = Photo(drawn, self._head.grid.density)
-        self._scene = scene[self.head_box.inside]
-        self._eyes = (EyeRegion(face, LEFT_EYE, self._head.grid), EyeRegion(face, RIGHT_EYE, self._head.grid))
-        self._mouth = Mouth(face, self._head.grid)
+        box = moving_box(face, reference.person)
+        layers = layers_of(reference, scene, face, box)
+        self._head = HeadField(face, box, layers)
+        self._photo = Photo(
+            layers.front, self._head.grid.density, box, face_is_opaque=reference.cutout is None
+        )
+        self._backdrop = reference.image.copy()
+        self._backdrop[box.inside] = layers.back[box.inside]
+        # Written anew by every frame, wherever it is then looked at.
+        self._picture = np.zeros((box.height, box.width, 4), np.uint8)
+        self._source = np.zeros((box.height, box.width, 2), np.float32)
+        open_mouth, closed_eyes = (
+            None if view is None else MatchedView.of(view, face)
+            for view in (reference.open_mouth, reference.closed_eyes)
+        )
+        self._eyes = tuple(
+            EyeRegion(face, eye, self._head.grid, closed_eyes) for eye in (LEFT_EYE, RIGHT_EYE)
+        )
+        self._mouth = Mouth(face, self._head.grid, open_mouth)
         self._resting_mesh = self._points(face.canonical, self._pose(np.zeros(6)))
         self._resting_anchors = self._points(self._head.anchors, self._pose(np.zeros(6)))
 
@@ -66,22 +81,36 @@ class PortraitRenderer:
             eye.draw(head, expression.eyes)
         moved = (self._points(expression.mesh, head.pose) - self._resting_mesh).astype(np.float32)
         self._mouth.draw(head, moved, expression.mesh)
-        frame = self._canvas.copy()
+        frame = self._backdrop.copy()
         redrawn = frame[head.box.inside]
-        if self._photo.is_cutout:
-            composite(head.picture, self._scene, redrawn)
-        else:
-            cv2.cvtColor(head.picture, cv2.COLOR_RGBA2RGB, dst=redrawn)
+        for part in head.parts:
+            self._show(head.picture, part, redrawn)
         return frame
+
+    @staticmethod
+    def _show(picture: NDArray[np.uint8], part: Part, redrawn: NDArray[np.uint8]) -> None:
+        """Lay a part of the head's picture over what is behind it: its opaque middle hides that."""
+        left, right = part.opaque_left, max(part.opaque_right, part.opaque_left)
+        box = part.box
+        for first, last in ((box.left, left), (right, box.right)):
+            if first < last:
+                behind = redrawn[box.top : box.bottom, first:last]
+                composite(picture[box.top : box.bottom, first:last], behind, behind)
+        if left < right:
+            hidden = redrawn[box.top : box.bottom, left:right]
+            cv2.cvtColor(picture[box.top : box.bottom, left:right], cv2.COLOR_RGBA2RGB, dst=hidden)
 
     def _warp_head(self, expression: Expression) -> WarpedHead:
         pose = self._pose(expression.head_motion)
         moved = (self._points(expression.mesh, pose) - self._resting_mesh).astype(np.float32)
         anchors = (self._points(self._head.anchors, pose) - self._resting_anchors).astype(np.float32)
         displacement = self._head.displacement(moved, anchors)
-        source = self._head.source_map(displacement)
-        picture = self._photo.draw(source)
-        return WarpedHead(self._photo, picture, self._head.box, displacement, source, pose)
+        backward = self._head.inverse(displacement)
+        parts = self._head.parts(displacement)
+        for part in parts:
+            source = self._head.grid.source_of_part(backward, part.box, self._source)
+            self._photo.draw(source, self._picture[part.box.inside])
+        return WarpedHead(self._photo, self._picture, self._head.box, parts, displacement, self._source, pose)
 
     def _pose(self, motion: NDArray[np.floating]) -> Pose:
         return moved_pose(self._face.pose, motion)

@@ -16,6 +16,7 @@ from avatar_cli.families.portrait.decoder.spline import smoothstep
 
 _NEWTON_STEPS = 6
 _FEATHER = 7  # px, softens the border of a pasted patch
+_LIMIT_BLUR = 0.8  # px
 _CORE = 0.62  # of the ellipse: inside it a sheet moves on its own, at its border like the whole head
 
 
@@ -148,8 +149,9 @@ class SlitPatch:
         picture: NDArray[np.uint8],
         placement: Placement,
         ellipse: Ellipse,
+        limit: NDArray[np.float64] | None = None,
     ) -> None:
-        """Blend the picture into `target` inside an ellipse given in canvas px.
+        """Blend the picture into `target` inside an ellipse, and inside the outline `limit`, canvas px.
 
         Outside it both sheets equal the common field. Whole boxes must not be pasted: those of the two eyes
         overlap, and one eye would undo the other's blink.
@@ -166,6 +168,9 @@ class SlitPatch:
         inside = (slice(top - box.top, bottom - box.top), slice(left - box.left, right - box.left))
         mask = ellipse.moved(np.array([-left, -top])).mask(bottom - top, right - left)
         mask = np.asarray(cv2.blur(mask, (_FEATHER, _FEATHER)), np.uint8)
+        if limit is not None:
+            inner = polygon_mask(limit - [left, top], bottom - top, right - left, _LIMIT_BLUR)
+            mask = np.minimum(mask, inner)
         region = target[
             top - target_box.top : bottom - target_box.top, left - target_box.left : right - target_box.left
         ]

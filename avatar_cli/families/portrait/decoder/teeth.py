@@ -53,20 +53,6 @@ class ToothRow:
         return blend(below, placed, placed[..., 3])
 
 
-def tooth_colour(skin: NDArray[np.floating]) -> NDArray[np.float64]:
-    """RGB of the front teeth for the skin's RGB (0..255).
-
-    Measured on smiling photos: red as the skin's (higher on dark skin), green and blue drawn to neutral. A
-    photo without colour gets grey teeth.
-    """
-    red, green, blue = np.asarray(skin, np.float64) + 1e-3
-    luma = float(np.dot(skin, (0.299, 0.587, 0.114)))
-    red = max(red, luma)
-    bright = min(245.0, red * (1 + 0.5 * max(0.0, 1 - red / 210)))
-    neutral = np.array([1.0, 1 - 0.25 * (1 - green / red), 1 - 0.32 * (1 - blue / red)])
-    return bright * neutral * np.array([0.99, 0.955, 0.90])
-
-
 def upper_row(colour: NDArray[np.floating], mouth_width: float, density: float) -> ToothRow:
     """Upper teeth; `mouth_width` in e, `density` texture px a e."""
     size = mouth_width / _STANDARD_MOUTH
@@ -103,10 +89,10 @@ def _row(
         cover = np.clip((1 - np.abs(across)) * half * density + 0.25, 0, 1)
         cover = cover * np.clip((edge - y) * density / 1.2 + 0.5, 0, 1)
         along = np.clip(y / tall, 0, 1)
-        body = (1 - 0.16 * np.abs(across) ** 2.2) * (0.86 + 0.14 * np.clip(2.2 * along, 0, 1))
+        body = (1 - 0.12 * np.abs(across) ** 2.5) * (0.92 + 0.08 * np.clip(2.2 * along, 0, 1))
         body = body * (1 - 0.12 * smoothstep(0.75, 1.0, along))
         # Teeth beside the front ones stand deeper in the arch and get less light.
-        arch = max(0.22, 1 - 1.15 * (middle / (0.36 * size)) ** 2)
+        arch = max(0.30, 1 - 0.95 * (middle / (0.36 * size)) ** 2)
         inside = cover > alpha
         colours[inside] = (body * arch * shade)[inside, None] * colour
         alpha = np.maximum(alpha, cover)

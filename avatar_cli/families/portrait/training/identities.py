@@ -13,14 +13,13 @@ import cv2
 import numpy as np
 
 from avatar_cli.families.portrait.geometry import personal_pose
+from avatar_cli.families.portrait.habits import usual_mouth_scale
 from avatar_cli.families.portrait.landmarks import (
     INNER_LOWER_LIP,
     INNER_UPPER_LIP,
     OUTER_LOWER_LIP,
     OUTER_UPPER_LIP,
 )
-from avatar_cli.families.portrait.latents import MOUTH
-from avatar_cli.families.portrait.measures import measure_mouth
 from avatar_cli.families.portrait.motion_basis import MotionBasis
 from avatar_cli.families.portrait.tokens import assemble_tokens, sample_colours
 from avatar_cli.families.portrait.tracker import FaceTracker
@@ -38,9 +37,6 @@ PORTRAITS = (
     "p21_mona_lisa.jpg",
     "p24_gogol_painting.png",
 )
-_WIDTH = MOUTH.index("width")
-_SCALE_EXPONENT = 0.8  # a smile widens a mouth too, and must not make it shout
-_SMALLEST_SCALE, _LARGEST_SCALE = 0.7, 1.4
 _LIPS = tuple({*INNER_UPPER_LIP, *INNER_LOWER_LIP, *OUTER_UPPER_LIP, *OUTER_LOWER_LIP})
 _LIP_REACH = 0.18  # e beyond which the skin no longer follows a widened mouth
 _NOISE = 0.004  # e, of the tracked points
@@ -84,15 +80,11 @@ def training_faces(clips: Sequence[TrackedClip], media: Path, basis: MotionBasis
     return faces
 
 
-def mouth_scale(mesh: np.ndarray, basis: MotionBasis) -> float:
-    """Factor on the usual mouth motion for a mouth of this width."""
-    relative = measure_mouth(mesh)[_WIDTH] / measure_mouth(basis.shape)[_WIDTH]
-    return float(np.clip(relative**_SCALE_EXPONENT, _SMALLEST_SCALE, _LARGEST_SCALE))
-
-
 def identity_of(face: Face, basis: MotionBasis) -> Identity:
     """The face as it is."""
-    return Identity(assemble_tokens(face.mesh, face.colours, basis.shape), mouth_scale(face.mesh, basis))
+    return Identity(
+        assemble_tokens(face.mesh, face.colours, basis.shape), usual_mouth_scale(face.mesh, basis.shape)
+    )
 
 
 def invent(faces: Sequence[Face], basis: MotionBasis, rng: np.random.Generator) -> Identity:

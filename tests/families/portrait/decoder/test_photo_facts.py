@@ -60,7 +60,30 @@ def test_a_turned_photo_turns_less():
     frontal = limit_head_motion(motion, 0.0)
     turned = limit_head_motion(motion, np.radians(-35))
     assert np.degrees(frontal[0]) > 7
-    assert np.degrees(turned[:2]).max() < 3.01
+    assert np.degrees(turned[:2]).max() < 3.6
+
+
+@pytest.mark.parametrize("channel", range(6))
+def test_limits_bend_speed_without_a_kink_and_keep_usual_motion(channel):
+    reach = (0.25, 0.25, 0.25, 0.6, 0.6, 0.25)[channel]
+    values = np.linspace(-reach, reach, 2001)
+    motions = np.zeros((len(values), 6))
+    motions[:, channel] = values
+    shown = np.array([limit_head_motion(motion, 0.0)[channel] for motion in motions])
+    speed = np.diff(shown) / np.diff(values)
+    assert speed.min() >= 0
+    assert np.abs(np.diff(speed)).max() < 0.02
+    if channel < 3:
+        usual = np.abs(values) < np.radians(4.5)
+        assert np.array_equal(shown[usual], values[usual])
+
+
+def test_how_far_a_head_may_turn_falls_smoothly_with_the_yaw_of_the_photo():
+    turns = np.array(
+        [limit_head_motion(np.full(6, 1.0), yaw)[0] for yaw in np.radians(np.arange(0, 60, 0.5))]
+    )
+    assert (np.diff(turns) <= 0).all()
+    assert np.degrees(np.abs(np.diff(turns))).max() < 0.5
 
 
 def test_blending_equal_pictures_changes_nothing(photo):

@@ -6,6 +6,8 @@ from avatar_cli.families.portrait.decoder import PortraitRenderer
 from avatar_cli.families.portrait.decoder.expression import ExpressionLimits
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.head_field import HeadField
+from avatar_cli.families.portrait.decoder.head_mask import moving_box
+from avatar_cli.families.portrait.decoder.layers import layers_of
 from avatar_cli.families.portrait.geometry import euler_angles
 from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
 
@@ -47,21 +49,23 @@ def test_each_frame_is_an_array_of_its_own(portrait):
 
 def test_pixels_outside_the_head_field_never_change(portrait):
     frame = portrait.render(**TALKING)
-    box = HeadField(FaceFrame.of(portrait.reference), portrait.reference.person).box
+    box = portrait.renderer.head_box
     outside = np.ones(frame.shape[:2], bool)
     outside[box.top : box.bottom, box.left : box.right] = False
     assert outside.any()
     assert np.array_equal(frame[outside], portrait.reference.image[outside])
 
 
-def test_a_shift_carries_the_face_whole_and_dies_in_the_background(portrait):
+def test_a_shift_carries_the_face_whole_and_dies_far_from_the_person(portrait):
     face, person = FaceFrame.of(portrait.reference), portrait.reference.person
-    field = HeadField(face, person)
+    box = moving_box(face, person)
+    layers = layers_of(portrait.reference, portrait.scene, face, box)
+    field = HeadField(face, box, layers)
     shift = np.array([6.0, -4.0], np.float32)
     moved = field.displacement(np.tile(shift, (478, 1)), np.tile(shift, (len(field.anchors), 1)))
     nose = np.round(field.grid.index_of(face.points[4])).astype(int)
     assert moved[nose[1], nose[0]] == pytest.approx(shift, abs=0.05)
-    to_person = cv2.distanceTransform((person < 0.5).astype(np.uint8), cv2.DIST_L2, 5)
+    to_person = cv2.distanceTransform((~layers.person).astype(np.uint8), cv2.DIST_L2, 5)
     x, y = field.grid.nodes.round().astype(int).T
     inside = (x >= 0) & (y >= 0) & (x < person.shape[1]) & (y < person.shape[0])
     far = np.zeros(len(x), bool)

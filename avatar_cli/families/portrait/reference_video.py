@@ -1,0 +1,134 @@
+"""Watches a video of a person, frame by frame, for all that a photo does not tell."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from avatar_cli.families.portrait.best_frames import LEAST_SHARPNESS, BestFrames, KeptFrame
+from avatar_cli.families.portrait.face_follower import FaceFollower
+from avatar_cli.families.portrait.face_view import FaceView
+from avatar_cli.families.portrait.frame_facts import FrameFacts, facts_of
+from avatar_cli.families.portrait.geometry import personal_pose
+from avatar_cli.families.portrait.habit_measures import measure_habits
+from avatar_cli.families.portrait.habits import Habits
+from avatar_cli.families.portrait.motion_basis import load_motion_basis
+from avatar_cli.families.portrait.tokens import assemble_tokens
+from avatar_cli.families.portrait.tracker import FaceTracker
+from avatar_cli.media.video_reference import ReferenceVideo
+from avatar_cli.protocol.errors import InputError
+
+Floats = NDArray[np.float32]
+# Tells of mono sound float32 [n] at 16 kHz, 25 times a second, whether somebody speaks: bool [m].
+VoiceFinder = Callable[[Floats], NDArray[np.bool_]]
+
+_VOICE_FPS = 25
+# Frames that show the same face as the chosen one, so that their mean is that face with less noise.
+_SAME_GAP = 0.03  # e
+_SAME_LIDS = 0.2  # of the height of the eye slits
+_SAME_TURN = 0.26  # radians, 15 degrees
+_FEWEST_ALIKE = 3
+
+
+@dataclass(frozen=True)
+class WatchedVideo:
+    """What a video tells of the person.
+
+    Attributes:
+        neutral: The frame to render from.
+        tokens: float32 [128, 12], reference tokens from all usable frames.
+        habits: How the person moves.
+        open_mouth: A view of the open mouth, None where no usable frame shows it.
+        closed_eyes: A view of closed lids, likewise.
+        frames: How many were looked at.
+        usable: In how many of them the face is found, frontal, large and sharp enough to be measured.
+        faces: How many faces the deciding frame shows.
+        speaks: Whether a voice was heard; None where the video has no sound.
+    """
+
+    neutral: KeptFrame
+    tokens: Floats
+    habits: Habits
+    open_mouth: FaceView | None
+    closed_eyes: FaceView | None
+    frames: int
+    usable: int
+    faces: int
+    speaks: bool | None
+
+
+def watch_video(
+    video: ReferenceVideo, chosen: int | None, tracker: FaceTracker, find_voice: VoiceFinder
+) -> WatchedVideo:
+    """Follows the person through the video; at most three frames are in memory.
+
+    Args:
+        video: The video.
+        chosen: Which of several faces, counted from the left from 1 in the first frame that shows one; None:
+            the largest.
+        tracker: Finds the face.
+        find_voice: Hears when somebody speaks.
+
+    Raises:
+        InputError: No frame shows a face, or the video cannot be decoded.
+        UsageError: There are fewer faces than `chosen`.
+    """
+    shape = load_motion_basis().shape
+    follower, best = FaceFollower(video.path, chosen, tracker), BestFrames()
+    seen: list[FrameFacts] = []
+    count = 0
+    for frame in video.frames():
+        count += 1
+        face = follower.see(frame)
+        if face is not None:
+            facts = facts_of(frame, face, shape)
+            best.offer(frame, face, facts)
+            seen.append(facts)
+    if best.neutral is None:
+        raise InputError(
+            f"No face was found in {video.path}: use a video that shows one person from the front, well lit."
+        )
+    sharpness = float(np.median([facts.sharpness for facts in seen]))
+    lids = float(np.median([facts.lids for facts in seen]))
+    usable = [facts for facts in seen if facts.frontal and facts.sharpness >= LEAST_SHARPNESS * sharpness]
+    mesh = _mean_mesh(usable, best.neutral.facts, shape)
+    colours = np.median([facts.colours for facts in usable or [best.neutral.facts]], axis=0)
+    voice = _voice(video, seen, find_voice)
+    return WatchedVideo(
+        neutral=best.neutral,
+        tokens=assemble_tokens(mesh, colours, shape),
+        habits=measure_habits(seen, mesh, voice),
+        open_mouth=best.open_mouth(sharpness),
+        closed_eyes=best.closed_eyes(sharpness, lids),
+        frames=count,
+        usable=len(usable),
+        faces=follower.faces,
+        speaks=None if voice is None else bool(voice.any()),
+    )
+
+
+def _mean_mesh(usable: list[FrameFacts], chosen: FrameFacts, shape: NDArray) -> NDArray[np.float64]:
+    """The face of the chosen frame, [478, 3] in e: the median of the meshes of frames that look like it."""
+    alike = [
+        facts.canonical
+        for facts in usable
+        if abs(facts.gap - chosen.gap) <= _SAME_GAP
+        and abs(facts.lids - chosen.lids) <= _SAME_LIDS * chosen.lids
+        and facts.turn <= _SAME_TURN
+    ]
+    if len(alike) < _FEWEST_ALIKE:
+        return chosen.canonical.astype(np.float64)
+    return personal_pose(np.median(alike, axis=0), shape)[1]
+
+
+def _voice(
+    video: ReferenceVideo, seen: list[FrameFacts], find_voice: VoiceFinder
+) -> NDArray[np.bool_] | None:
+    """For every frame with the face whether somebody speaks then; None where there is no sound."""
+    sound = video.sound(seen[-1].seconds + 1 / _VOICE_FPS)
+    if sound is None:
+        return None
+    speaks = find_voice(sound)
+    frames = np.array([round(facts.seconds * _VOICE_FPS) for facts in seen])
+    return np.asarray(speaks[np.minimum(frames, len(speaks) - 1)])
