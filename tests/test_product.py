@@ -53,6 +53,23 @@ def assert_nothing_is_left(family):
     assert not left
 
 
+def test_a_cue_leaves_the_chunks_before_it_as_they_are(speech, tmp_path):
+    cues = tmp_path / "cues.yaml"
+    cues.write_text("0:04.8: very smiling, looking left\n")
+    frames = {}
+    for name, prompt in (("plain", ""), ("cued", cues)):
+        hashes = tmp_path / name
+        done = render(
+            *(REFERENCE, speech(7), "-o", tmp_path / f"{name}.mp4", *SMALL),
+            *("--prompt", prompt, "--frame-hashes", hashes),
+        )
+        assert done.returncode == 0, done.stderr
+        frames[name] = hashes.read_text().splitlines()
+    # 120 lies in the third N chunk, of frames 116 to 163; the I chunk before it begins at 106.
+    assert frames["plain"][:106] == frames["cued"][:106]
+    assert all(plain != cued for plain, cued in zip(frames["plain"][125:], frames["cued"][125:], strict=True))
+
+
 def test_one_and_two_ranks_give_the_same_frames(speech, tmp_path):
     hashes = {}
     for ranks in (1, 2):

@@ -37,7 +37,7 @@ _MEANINGS: dict[str, dict[str, float]] = {
     "surprised": {"head": 0.10, "brows": 0.10, "mouth": 0.28, "brow_raise": 0.036, "blink": -0.13},
     "smiling": {**_SMILE, "squint": 0.012},
     "still head": {"head": -1.80},
-    "nodding": {"nodding": 0.070},
+    "nodding": {"nodding": 0.11},
     "looking left": {"gaze_x": -0.42, "yaw": -0.105},
     "looking right": {"gaze_x": 0.42, "yaw": 0.105},
     "looking up": {"gaze_y": -0.30, "pitch": -0.085, "blink": -0.05, "brow_raise": 0.006},
@@ -47,6 +47,9 @@ _COLUMNS = (*AMOUNTS, *CHANNELS)
 _MEANING = np.array([[_MEANINGS[word].get(column, 0.0) for column in _COLUMNS] for word in WORDS])
 
 _TRANSITION_SECONDS = 0.5
+# How often a word is drawn against the others: the phase of a row of nods follows from nothing, so it takes more
+# examples to be learnt.
+_WEIGHTS = np.array([4.0 if word == "nodding" else 1.0 for word in WORDS])
 _WORD_COUNTS = (0.34, 0.42, 0.19, 0.05)  # share of prompts with none, one, two and three words
 _PLAIN_SHARE = 0.75  # of the words with one of the intensities that a prompt can say; the rest lie between
 _INTENSITIES = (0.5, 1.0, 1.0, 1.5)
@@ -100,7 +103,8 @@ def draw_prompt(frames: int, rng: np.random.Generator) -> np.ndarray:
 def _words(rng: np.random.Generator) -> np.ndarray:
     """Intensities [V] of a few random words that do not contradict each other."""
     words: list[str] = []
-    for word in rng.permutation(WORDS)[: rng.choice(len(_WORD_COUNTS), p=_WORD_COUNTS)]:
+    count = rng.choice(len(_WORD_COUNTS), p=_WORD_COUNTS)
+    for word in rng.choice(WORDS, count, replace=False, p=_WEIGHTS / _WEIGHTS.sum()):
         if not any({word, other} == set(pair) for pair in _OPPOSITES for other in words):
             words.append(str(word))
     meant = np.zeros(len(WORDS))
