@@ -47,8 +47,8 @@ _COLUMNS = (*AMOUNTS, *CHANNELS)
 _MEANING = np.array([[_MEANINGS[word].get(column, 0.0) for column in _COLUMNS] for word in WORDS])
 
 _TRANSITION_SECONDS = 0.5
-# How often a word is drawn against the others: the phase of a row of nods follows from nothing, so it takes more
-# examples to be learnt.
+# How often a word is drawn against the others: the phase of a row of nods follows from nothing, so it takes
+# more examples to be learnt.
 _WEIGHTS = np.array([4.0 if word == "nodding" else 1.0 for word in WORDS])
 _WORD_COUNTS = (0.34, 0.42, 0.19, 0.05)  # share of prompts with none, one, two and three words
 _PLAIN_SHARE = 0.75  # of the words with one of the intensities that a prompt can say; the rest lie between
