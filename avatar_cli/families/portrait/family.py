@@ -18,6 +18,7 @@ from avatar_cli.families.portrait.frames import PortraitDecoder
 from avatar_cli.families.portrait.latents import CHANNELS, FPS
 from avatar_cli.families.portrait.lift import MeshLifter
 from avatar_cli.families.portrait.motion import MotionModel
+from avatar_cli.families.portrait.nodding import Nods
 from avatar_cli.families.portrait.person_mask import PersonMasker
 from avatar_cli.families.portrait.reference import encode_reference, encode_video_reference
 from avatar_cli.families.portrait.reference_video import watch_video
@@ -145,7 +146,8 @@ class PortraitFamily:
     ) -> Graph:
         """The four stages that loop over chunks."""
         networks = self._networks
-        motion = MotionModel(networks.motion_dit, generation.steps)
+        nods = Nods(generation.prompt, generation.seed)
+        motion = MotionModel(networks.motion_dit, generation.steps, nods)
         decoder = PortraitDecoder(conditioning.reference, conditioning.scene)
         return Graph(
             context=ContextStage(SpeechConditioner(networks.audio_encoder, networks.voice_detector), speech),

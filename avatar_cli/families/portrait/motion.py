@@ -8,6 +8,7 @@ from avatar_cli.families.portrait.audio_encoder import AudioTokens
 from avatar_cli.families.portrait.audio_features import MELS_PER_FRAME
 from avatar_cli.families.portrait.latents import CHANNELS, FPS
 from avatar_cli.families.portrait.mouth import CONTEXT_FRAMES, relax_seams, shape_mouth
+from avatar_cli.families.portrait.nodding import Nods
 from avatar_cli.families.portrait.sound import PortraitAudio
 from avatar_cli.runtime.chunks import Chunk
 from avatar_cli.runtime.residency import Residency
@@ -18,12 +19,13 @@ from avatar_cli.stages.values import Context
 
 
 class MotionModel:
-    """Samples motion latents; lips, seams and silence are made sure of afterwards."""
+    """Samples motion latents; lips, seams, silence and rows of nods are made sure of afterwards."""
 
     latent_shape = (len(CHANNELS),)
 
-    def __init__(self, dit: Residency, steps: int) -> None:
+    def __init__(self, dit: Residency, steps: int, nods: Nods) -> None:
         self._dit = dit
+        self._nods = nods
         self._schedule = uniform_schedule(steps)
         self._noise_scale = noise_scale()
         self.residencies = (dit,)
@@ -58,7 +60,7 @@ class MotionModel:
     def finish(
         self, latents: Tensor, frames: Anchored, context: Context[PortraitAudio]
     ) -> tuple[Tensor, Tensor]:
-        """Relax the seams, which later chunks must see, then shape the mouth, which they must not."""
+        """Relax the seams, which later chunks must see, then shape the mouth and nod, which they must not."""
         chunk, network = context.chunk, self._dit.network
         motion = network.denormalise(latents)
         first = len(chunk.prefix or ())
@@ -70,7 +72,7 @@ class MotionModel:
         shaped = shape_mouth(relaxed, audio, mels)
         anchors = latents.clone()
         anchors[own] = network.normalise(relaxed)
-        motion[own] = shaped
+        motion[own] = self._nods.added(shaped, chunk.generated)
         return anchors, motion
 
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from avatar_cli.families.portrait.audio_encoder import UNITS, AudioTokens
+from avatar_cli.families.portrait.audio_encoder import MOUTH_SCALE, UNITS, AudioTokens
 from avatar_cli.families.portrait.audio_features import MELS_PER_FRAME, SILENCE
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH, MOUTH_SLICE, POSE, POSE_SLICE, UPPER
 
@@ -25,6 +25,7 @@ _TEETH_LOWER_ROLL = -0.016
 _PAUSE_BEGINS, _PAUSE_CERTAIN = 0.75, 0.97  # probabilities between which a pause takes the opening back
 _OPENING = tuple(MOUTH.index(name) for name in ("jaw_drop", "gap", "upper_lip_y"))
 _SMOOTHING = (0.25, 0.5, 0.25)
+_TREMBLING = 0.5  # of MOUTH_SCALE: what sampling leaves on a mouth at rest
 _BLINK = CHANNELS.index("blink")
 _GAP, _LOWER_ROLL = MOUTH.index("gap"), MOUTH.index("lower_roll")
 # What a face can do, e.
@@ -67,7 +68,8 @@ def shape_mouth(latents: Tensor, audio: AudioTokens, mels: Tensor) -> Tensor:
     mouth = _close_for_pauses(latents[:, MOUTH_SLICE], probability)
     mouth = _lip_to_teeth(mouth, _insisting(probability, _LIP_AND_TEETH))
     mouth = _lips_together(mouth, _insisting(probability, _LIPS))
-    mouth = _opened(mouth, _sounding(mels))
+    sounding = _sounding(mels)
+    mouth = _resting(_opened(mouth, sounding), 1.0 - sounding)
     return torch.cat([_within_limits(mouth), latents[:, MOUTH_SLICE.stop :]], dim=-1)
 
 
@@ -146,6 +148,15 @@ def _close_for_pauses(mouth: Tensor, probability: Tensor) -> Tensor:
     pause = _smoothed(probability[:, _PAUSE])
     certainty = ((pause - _PAUSE_BEGINS) / (_PAUSE_CERTAIN - _PAUSE_BEGINS)).clamp(0.0, 1.0)
     return _opened(mouth, 1.0 - certainty)
+
+
+def _resting(mouth: Tensor, share: Tensor) -> Tensor:
+    """The mouth with a share [n] of its trembling taken away: the person's own where it only trembles, and as
+    it is where it differs from that by more than twice as much.
+    """
+    trembling = share[:, None] * _TREMBLING * mouth.new_tensor([MOUTH_SCALE[name] for name in MOUTH])
+    size = mouth.abs()
+    return mouth.sign() * torch.minimum(size, 2 * (size - trembling).clamp_min(0.0))
 
 
 def _opened(mouth: Tensor, share: Tensor) -> Tensor:

@@ -87,7 +87,7 @@ AMOUNTS = [
     ("sad", HEAD, 0.75),
     ("serious", HEAD, 0.85),
     ("still head", HEAD, 0.4),
-    ("nodding", ("pitch",), 1.4),
+    ("nodding", ("pitch",), 1.3),
     ("surprised", ("gap",), 1.1),
 ]
 

@@ -25,6 +25,7 @@ from avatar_cli.families.portrait.family import prompt_track
 from avatar_cli.families.portrait.habits import USUAL, Habits
 from avatar_cli.families.portrait.latents import CHANNELS, FPS
 from avatar_cli.families.portrait.mouth import CONTEXT_FRAMES, relax_seams, shape_mouth
+from avatar_cli.families.portrait.nodding import Nods
 from avatar_cli.families.portrait.text_encoder import TextEncoder, TextEncoderParams
 from avatar_cli.families.portrait.vocabulary import USUAL_INTENSITY
 from avatar_cli.protocol.job import Cue, Prompted
@@ -92,10 +93,11 @@ def perform(networks: Networks, samples: np.ndarray, performance: Performance) -
     sampled = motion.clone()
     with torch.no_grad():
         track = prompt_track(performance.prompt, networks.text)
+        nods = Nods(performance.prompt, performance.seed)
         for chunk in PLAN.work_order(lambda frame: frame < frames):
             latents, mouth = _chunk(networks, mels, performance, track, chunk, sampled)
             span = slice(chunk.span.start, chunk.span.stop)
-            sampled[span], motion[span] = latents, mouth
+            sampled[span], motion[span] = latents, nods.added(mouth, chunk.span)
     return motion[:frames].numpy()
 
 

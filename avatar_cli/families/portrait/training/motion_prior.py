@@ -33,8 +33,6 @@ _QUIET_DB, _LIVELY_DB = -30.0, -5.0
 _PEAK_DB, _PEAK_SPACING_FRAMES = -9.0, 12
 _NOD_SHARE, _RAISE_SHARE = 0.4, 0.3  # of the stressed moments
 _STRESS_NOD = np.radians(1.6)
-_NODS_HZ = (0.9, 1.4)
-_NOD_SHIFT = 0.35  # e by which the head goes down per radian of a nod
 _BLINK_FACTOR = 1.06
 _BLINKS = ((0.35, 0.9, 1.0, 0.75, 0.4, 0.15), (0.5, 1.0, 0.7, 0.3, 0.1))
 _DOUBLE_BLINK_SHARE = 0.12
@@ -59,9 +57,6 @@ def head_pose(level_db: np.ndarray, temper: Temper, habits: Habits, rng: np.rand
     pose[:, _PITCH] += _STRESS_NOD * nods
     pose[:, _SHIFT_Y] += 0.02 * nods
     pose *= (temper.head * _HEAD_FACTOR * np.exp(habits.head))[:, None]
-    row = temper.nodding * _row_of_nods(frames, rng)
-    pose[:, _PITCH] += row
-    pose[:, _SHIFT_Y] += _NOD_SHIFT * row
     return pose + temper.level[:, POSE_SLICE]
 
 
@@ -126,14 +121,6 @@ def _pulses(level_db: np.ndarray, share: float, length: int, rng: np.random.Gene
                 start = frame + length // 2
                 pulses[start : start + length] += rng.uniform(0.4, 1.5) * shape
     return pulses[length : length + len(level)]
-
-
-def _row_of_nods(frames: int, rng: np.random.Generator) -> np.ndarray:
-    """Nod after nod, of height about 1, each a little different; [frames]."""
-    speed = rng.uniform(*_NODS_HZ) * (1 + 0.12 * band_noise(frames, 0.05, 0.6, rng))
-    size = np.clip(1 + 0.25 * band_noise(frames, 0.05, 0.5, rng), 0.4, 1.6)
-    nods: np.ndarray = size * np.sin(2 * np.pi * (rng.random() + np.cumsum(speed) / FPS))
-    return nods
 
 
 def _blinks(frames: int, per_minute: float, rng: np.random.Generator) -> np.ndarray:

@@ -13,10 +13,9 @@ from avatar_cli.families.portrait.latents import CHANNELS
 from avatar_cli.families.portrait.vocabulary import WORDS
 
 FPS = 25
-# Logarithms of factors, all but the last: how far the head moves, how often it nods on stressed syllables and
-# brows rise, how far the mouth opens, and how much of the lips' rounding is left. Then the size of a nod in a
-# row of nods, radians.
-AMOUNTS = ("head", "brows", "mouth", "rounding", "nodding")
+# Logarithms of factors: how far head and brows move, how far the mouth opens, and how much of the lips'
+# rounding is left.
+AMOUNTS = ("head", "brows", "mouth", "rounding")
 _SMILE = {"width": 0.050, "corner_y": -0.026, "upper_lip_y": -0.006, "protrude": 0.008, "rounding": -0.22}
 _MEANINGS: dict[str, dict[str, float]] = {
     "calm": {"head": -0.70, "brows": -0.70, "mouth": -0.16},
@@ -37,7 +36,7 @@ _MEANINGS: dict[str, dict[str, float]] = {
     "surprised": {"head": 0.10, "brows": 0.10, "mouth": 0.28, "brow_raise": 0.036, "blink": -0.13},
     "smiling": {**_SMILE, "squint": 0.012},
     "still head": {"head": -1.80},
-    "nodding": {"nodding": 0.11},
+    "nodding": {},  # is added to what the network makes
     "looking left": {"gaze_x": -0.42, "yaw": -0.105},
     "looking right": {"gaze_x": 0.42, "yaw": 0.105},
     "looking up": {"gaze_y": -0.30, "pitch": -0.085, "blink": -0.05, "brow_raise": 0.006},
@@ -47,9 +46,6 @@ _COLUMNS = (*AMOUNTS, *CHANNELS)
 _MEANING = np.array([[_MEANINGS[word].get(column, 0.0) for column in _COLUMNS] for word in WORDS])
 
 _TRANSITION_SECONDS = 0.5
-# How often a word is drawn against the others: the phase of a row of nods follows from nothing, so it takes
-# more examples to be learnt.
-_WEIGHTS = np.array([4.0 if word == "nodding" else 1.0 for word in WORDS])
 _WORD_COUNTS = (0.34, 0.42, 0.19, 0.05)  # share of prompts with none, one, two and three words
 _PLAIN_SHARE = 0.75  # of the words with one of the intensities that a prompt can say; the rest lie between
 _INTENSITIES = (0.5, 1.0, 1.0, 1.5)
@@ -68,22 +64,21 @@ _OPPOSITES = (
 class Temper:
     """How somebody moves in each of n frames; see AMOUNTS.
 
-    `head`, `brows`, `mouth`, `rounding` [n] are factors, `nodding` [n] radians, `level` [n, 21] latents.
+    `head`, `brows`, `mouth`, `rounding` [n] are factors, `level` [n, 21] latents.
     """
 
     head: np.ndarray
     brows: np.ndarray
     mouth: np.ndarray
     rounding: np.ndarray
-    nodding: np.ndarray
     level: np.ndarray
 
 
 def temper_of(prompt: np.ndarray) -> Temper:
     """The temper that intensities [n, V] of WORDS ask for in each frame."""
     row = _in_time(prompt) @ _MEANING
-    head, brows, mouth, rounding = np.exp(row[:, : len(AMOUNTS) - 1]).T
-    return Temper(head, brows, mouth, rounding, row[:, len(AMOUNTS) - 1], row[:, len(AMOUNTS) :])
+    head, brows, mouth, rounding = np.exp(row[:, : len(AMOUNTS)]).T
+    return Temper(head, brows, mouth, rounding, row[:, len(AMOUNTS) :])
 
 
 def draw_prompt(frames: int, rng: np.random.Generator) -> np.ndarray:
@@ -104,7 +99,7 @@ def _words(rng: np.random.Generator) -> np.ndarray:
     """Intensities [V] of a few random words that do not contradict each other."""
     words: list[str] = []
     count = rng.choice(len(_WORD_COUNTS), p=_WORD_COUNTS)
-    for word in rng.choice(WORDS, count, replace=False, p=_WEIGHTS / _WEIGHTS.sum()):
+    for word in rng.choice(WORDS, count, replace=False):
         if not any({word, other} == set(pair) for pair in _OPPOSITES for other in words):
             words.append(str(word))
     meant = np.zeros(len(WORDS))

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from avatar_cli.assets import asset_path
-from avatar_cli.families.portrait.latents import CHANNELS, MOUTH, MOUTH_SLICE, POSE_SLICE
+from avatar_cli.families.portrait.latents import CHANNELS, MOUTH_SLICE, POSE_SLICE
 from avatar_cli.families.portrait.training.decoding import decode_speech
 from avatar_cli.families.portrait.training.generation import PLAN, Performance, load_networks, perform
 from avatar_cli.families.portrait.training.heldout import in_time
@@ -42,8 +42,7 @@ def test_a_seed_repeats_the_motion_and_another_moves_the_head_otherwise(networks
 
 def test_no_mouth_moves_in_digital_silence(networks):
     motion = perform(networks, np.zeros(16000 * 4, np.float32), Performance(SILENT_TOKENS))
-    assert np.all(motion[:, MOUTH.index("gap")] == 0)
-    assert motion[:, MOUTH_SLICE].std(axis=0).max() < 0.002
+    assert np.all(motion[:, MOUTH_SLICE] == 0)
 
 
 def test_chunks_join_without_jumps_of_the_head(networks, speech):
