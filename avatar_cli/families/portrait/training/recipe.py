@@ -51,7 +51,7 @@ ENCODER_FIRST = Schedule(steps=1500, rate=2e-3)
 FIRST_SHARES = {"robotic": 0.70, "recorded": 0.25, "filmed": 0.05}
 ENCODER_SECOND = Schedule(steps=2200, rate=1.2e-3, weight_decay=0.02)
 SECOND_SHARES = {"generated": 0.62, "recorded": 0.32, "filmed": 0.06}
-MOTION_SCHEDULE = Schedule(steps=7000, rate=1.5e-3)
+MOTION_SCHEDULE = Schedule(steps=7100, rate=1.5e-3)
 
 
 @dataclass
