@@ -55,7 +55,7 @@ def assert_nothing_is_left(family):
 
 def test_a_cue_leaves_the_chunks_before_it_as_they_are(speech, tmp_path):
     cues = tmp_path / "cues.yaml"
-    cues.write_text("0:04.8: very smiling, looking left\n")
+    cues.write_text("0:04.8: very smiling, looking left\n1:00: sad\n")
     frames = {}
     for name, prompt in (("plain", ""), ("cued", cues)):
         hashes = tmp_path / name
@@ -64,6 +64,7 @@ def test_a_cue_leaves_the_chunks_before_it_as_they_are(speech, tmp_path):
             *("--prompt", prompt, "--frame-hashes", hashes),
         )
         assert done.returncode == 0, done.stderr
+        assert ("The cue at 60 s lies after the end of the speech" in done.stderr) == (name == "cued")
         frames[name] = hashes.read_text().splitlines()
     # 120 lies in the third N chunk, of frames 116 to 163; the I chunk before it begins at 106.
     assert frames["plain"][:106] == frames["cued"][:106]

@@ -1,6 +1,5 @@
 """Rational time: frames and samples share one clock, counted from zero and never accumulated."""
 
-import math
 from fractions import Fraction
 
 MODEL_RATE = 16_000  # Hz of the mono copy of a recording that audio encoders hear
@@ -18,11 +17,6 @@ def frame_edge(frame: int, rate: int, fps: Fraction) -> int:
 def frames_for(samples: int, rate: int, fps: Fraction) -> int:
     """Number of frames that hold `samples` samples: ceil(samples / rate * fps), so that no speech is lost."""
     return -(-samples * fps.numerator // (rate * fps.denominator))
-
-
-def first_frame_from(seconds: Fraction, fps: Fraction) -> int:
-    """The first frame k that begins at `seconds` or later: k / fps >= seconds."""
-    return math.ceil(seconds * fps)
 
 
 def parse_fps(text: str) -> Fraction:

@@ -46,7 +46,7 @@ def run(job: RenderJob, emit: EventSink, stop: threading.Event) -> None:
                 resources.callback(publisher.abandon)
         pipeline = _prepare(job, speech, emit, stop, rank)
         pipeline.run(publisher, job.generation.mode)
-        for warning in speech.warnings if publishes else ():
+        for warning in (*speech.warnings, *_late_cues(job, speech)) if publishes else ():
             emit(Warned(warning))
         if publisher:
             with interval(emit, "finish", rank=rank):
@@ -54,6 +54,12 @@ def run(job: RenderJob, emit: EventSink, stop: threading.Event) -> None:
         emit(memory_peaks(rank))
         if publisher:
             emit(Finished(str(output), publisher.frames, float(publisher.frames / job.picture.fps), now()))
+
+
+def _late_cues(job: RenderJob, speech: SpeechSource) -> list[str]:
+    """Told at the end, when the length of a speech from a pipe is known too."""
+    late = [cue.at for cue in job.generation.prompt if not speech.covers(cue.at)]
+    return [f"The cue at {float(at):g} s lies after the end of the speech and does nothing." for at in late]
 
 
 def _open_speech(job: RenderJob, keep_sound: bool) -> SpeechSource:

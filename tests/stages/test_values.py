@@ -1,3 +1,4 @@
+import math
 from fractions import Fraction
 
 import pytest
@@ -5,7 +6,6 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from avatar_cli.protocol.timing import first_frame_from
 from avatar_cli.stages.values import PromptTrack
 
 
@@ -34,7 +34,7 @@ def test_frames_have_the_prompt_that_holds_when_they_begin():
     st.sampled_from([Fraction(25), Fraction(30000, 1001)]),
 )
 def test_a_cue_begins_with_the_first_frame_that_begins_no_earlier(seconds, fps):
-    first = first_frame_from(seconds, fps)
+    first = math.ceil(seconds * fps)
     assert (first - 1) / fps < seconds <= first / fps
     prompts = track("0", seconds).of_frames([first - 1, first], fps)
     assert prompts[0, :, 0, 0].tolist() == [0, 1]
