@@ -17,7 +17,7 @@ from PIL import Image
 import avatar_cli
 from avatar_cli.assets import asset_path
 from avatar_cli.cli.presets import load_preset
-from avatar_cli.families.portrait.vocabulary import INTENSITIES, WORDS
+from avatar_cli.families.portrait.vocabulary import INTENSITIES, OPPOSITES, WORDS
 from avatar_cli.media.probe_mp4 import decoding_fault, probe_mp4, read_sound
 
 REFERENCE = asset_path("demo/reference.png")
@@ -201,3 +201,4 @@ def test_the_preset_lists_the_words_that_the_text_encoder_knows():
     vocabulary = load_preset("portrait").vocabulary
     assert vocabulary.words == WORDS
     assert vocabulary.intensities == INTENSITIES
+    assert vocabulary.opposites == OPPOSITES

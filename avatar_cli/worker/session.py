@@ -13,7 +13,7 @@ from avatar_cli.media.background import background_file, load_background
 from avatar_cli.media.frame_hashes import FrameHashWriter
 from avatar_cli.media.mp4_out import Mp4Writer, SoundFormat, VideoFormat
 from avatar_cli.media.picture_remarks import picture_remarks
-from avatar_cli.media.reference_in import is_video, load_reference
+from avatar_cli.media.reference_in import load_reference
 from avatar_cli.media.speech_source import SpeechSource
 from avatar_cli.protocol.events import EventSink, Finished, Instant, Warned, now
 from avatar_cli.protocol.job import Mode, RenderJob
@@ -86,13 +86,13 @@ def _prepare(
 def _tell(job: RenderJob, encoded: Encoded, emit: EventSink) -> None:
     if encoded.found:
         emit(encoded.found)
-    for warning in (*_picture_remarks(job), *encoded.warnings):
+    for warning in (*_picture_remarks(job, encoded), *encoded.warnings):
         emit(Warned(warning))
 
 
-def _picture_remarks(job: RenderJob) -> list[str]:
-    reference = Path(job.reference)
-    pictures = (None if is_video(reference) else reference, background_file(job.picture.background))
+def _picture_remarks(job: RenderJob, encoded: Encoded) -> list[str]:
+    reference = None if encoded.found else Path(job.reference)  # a video is no picture
+    pictures = (reference, background_file(job.picture.background))
     return [remark for path in pictures if path for remark in picture_remarks(path)]
 
 

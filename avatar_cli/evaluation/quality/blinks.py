@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.evaluation.tracks import TRACK_FPS
+from avatar_cli.families.portrait.blinking import blink_stretches
 
 Floats = NDArray[np.floating]
 
-CLOSED = 0.5  # of the usual opening: real blinks go down to 0.04 to 0.21 of it, squints stay above
-LONGEST = 0.6  # seconds; eyes shut for longer are not blinking
 _AROUND = 50  # frames either side whose median is the usual opening, since people look down for a while
 
 
@@ -41,9 +40,6 @@ def blinks(lids: Floats) -> Blinks:
     padded = (
         np.pad(lids, _AROUND, mode="symmetric") if len(lids) > _AROUND else np.pad(lids, _AROUND, mode="wrap")
     )
-    usual = np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * _AROUND + 1), axis=1)
-    shut = lids < CLOSED * usual
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], shut, [False]]).astype(np.int8))).reshape(-1, 2)
-    lengths = [int(stop - start) for start, stop in edges]
-    durations = tuple(length / float(TRACK_FPS) for length in lengths if length <= LONGEST * TRACK_FPS)
-    return Blinks(durations, len(lids) / float(TRACK_FPS) / 60)
+    rate = float(TRACK_FPS)
+    durations = np.diff(blink_stretches(lids, padded, rate))[:, 0] / rate
+    return Blinks(tuple(durations.tolist()), len(lids) / rate / 60)

@@ -145,11 +145,9 @@ class MotionDiT(nn.Module):
             nn.Linear(width, width),
             nn.LayerNorm(width),
         )
-        self.time_in = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width))
-        self.habits_in = nn.Sequential(nn.Linear(len(HABITS), width), nn.SiLU(), nn.Linear(width, width))
-        self.prompt_in = nn.Sequential(
-            nn.Linear(params.prompt_width, width), nn.SiLU(), nn.Linear(width, width)
-        )
+        self.time_in = _condition(width, width)
+        self.habits_in = _condition(len(HABITS), width)
+        self.prompt_in = _condition(params.prompt_width, width)
         self.modulation = nn.Linear(width, _MODULATIONS * width)
         self.blocks = nn.ModuleList(MotionBlock(params) for _ in range(params.blocks))
         self.out_norm = nn.LayerNorm(width, elementwise_affine=False)

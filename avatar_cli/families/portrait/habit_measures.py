@@ -11,9 +11,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from avatar_cli.families.portrait.blinking import blink_stretches
 from avatar_cli.families.portrait.frame_facts import FrameFacts
 from avatar_cli.families.portrait.geometry import euler_angles, fit_pose
 from avatar_cli.families.portrait.habits import (
+    USUAL,
     USUAL_BLINKS,
     USUAL_GAP_RANGE,
     USUAL_HEAD,
@@ -34,8 +36,6 @@ _RATE = float(WATCHED_FPS)
 # Seconds after which half of what is seen is believed.
 _HALF_HEAD, _HALF_TEMPO, _HALF_BLINKS, _HALF_MOUTH = 3.0, 4.0, 20.0, 3.0
 _FEWEST_FRAMES = 12  # about a second; less says nothing
-_SHUT = 0.5  # of the usual opening
-_LONGEST_BLINK = 0.6  # seconds
 _AROUND = 25  # frames either side whose median is the usual opening: two seconds
 _MOST_TURNED = math.radians(45)  # beyond, a mesh tells nothing about lips and lids
 # Without sound a mouth speaks where it opens and closes by this much, e, within so many frames either side.
@@ -60,7 +60,7 @@ def measure_habits(frames: Sequence[FrameFacts], mesh: NDArray, voice: NDArray[n
         if all(seen[index] for index in stretch) and len(stretch) > 2
     ]
     if sum(map(len, stretches)) < _FEWEST_FRAMES:
-        return Habits()
+        return USUAL
     angles = np.array([euler_angles(pose.rotation) for pose in poses])
     canonical = [pose.to_canonical(facts.landmarks) for pose, facts in zip(poses, frames, strict=True)]
     mouth = measure_mouth(np.stack(canonical))
@@ -118,13 +118,10 @@ def _blink_habit(stretches: Sequence[Doubles]) -> float:
 
 
 def _blinks(lids: Doubles) -> int:
-    """Blinks that begin in the heights of the eye slits [T]: shut by more than half for at most 0.6 s."""
+    """Blinks that begin in the heights of the eye slits [T]."""
     around = min(_AROUND, len(lids))
     padded = np.pad(lids, around, mode="symmetric")
-    usual = np.median(np.lib.stride_tricks.sliding_window_view(padded, 2 * around + 1), axis=1)
-    shut = lids < _SHUT * usual
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], shut, [False]]).astype(np.int8))).reshape(-1, 2)
-    return sum(1 for start, stop in edges if start > 0 and (stop - start) / _RATE <= _LONGEST_BLINK)
+    return int(np.count_nonzero(blink_stretches(lids, padded, _RATE)[:, 0] > 0))
 
 
 def _mouth_moves(gap: Curve, stretches: Sequence[NDArray[np.int64]]) -> NDArray[np.bool_]:

@@ -13,6 +13,7 @@ from avatar_cli.families.portrait.frame_facts import FrameFacts, facts_of
 from avatar_cli.families.portrait.geometry import personal_pose
 from avatar_cli.families.portrait.habit_measures import measure_habits
 from avatar_cli.families.portrait.habits import Habits
+from avatar_cli.families.portrait.latents import FPS
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
 from avatar_cli.families.portrait.tokens import assemble_tokens
 from avatar_cli.families.portrait.tracker import FaceTracker
@@ -23,7 +24,6 @@ Floats = NDArray[np.float32]
 # Tells of mono sound float32 [n] at 16 kHz, 25 times a second, whether somebody speaks: bool [m].
 VoiceFinder = Callable[[Floats], NDArray[np.bool_]]
 
-_VOICE_FPS = 25
 # Frames that show the same face as the chosen one, so that their mean is that face with less noise.
 _SAME_GAP = 0.03  # e
 _SAME_LIDS = 0.2  # of the height of the eye slits
@@ -126,9 +126,9 @@ def _voice(
     video: ReferenceVideo, seen: list[FrameFacts], find_voice: VoiceFinder
 ) -> NDArray[np.bool_] | None:
     """For every frame with the face whether somebody speaks then; None where there is no sound."""
-    sound = video.sound(seen[-1].seconds + 1 / _VOICE_FPS)
+    sound = video.sound(seen[-1].seconds + 1 / FPS)
     if sound is None:
         return None
     speaks = find_voice(sound)
-    frames = np.array([round(facts.seconds * _VOICE_FPS) for facts in seen])
+    frames = np.array([round(facts.seconds * FPS) for facts in seen])
     return np.asarray(speaks[np.minimum(frames, len(speaks) - 1)])

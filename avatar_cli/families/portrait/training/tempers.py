@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from avatar_cli.families.portrait.latents import CHANNELS
-from avatar_cli.families.portrait.vocabulary import WORDS
+from avatar_cli.families.portrait.training.visemes import FPS
+from avatar_cli.families.portrait.vocabulary import OPPOSITES, WORDS
 
-FPS = 25
 # Logarithms of factors: how far head and brows move, how far the mouth opens, and how much of the lips'
 # rounding is left.
 AMOUNTS = ("head", "brows", "mouth", "rounding")
@@ -52,12 +52,6 @@ _INTENSITIES = (0.5, 1.0, 1.0, 1.5)
 _SMALLEST_INTENSITY, _LARGEST_INTENSITY = 0.3, 1.6
 _CHANGING_SHARE = 0.38  # of the recordings whose prompt changes at least once
 _SHORTEST_PIECE_SECONDS = 0.8
-_OPPOSITES = (
-    ("calm", "lively"),
-    ("still head", "nodding"),
-    ("looking left", "looking right"),
-    ("looking up", "looking down"),
-)
 
 
 @dataclass(frozen=True)
@@ -100,7 +94,7 @@ def _words(rng: np.random.Generator) -> np.ndarray:
     words: list[str] = []
     count = rng.choice(len(_WORD_COUNTS), p=_WORD_COUNTS)
     for word in rng.choice(WORDS, count, replace=False):
-        if not any({word, other} == set(pair) for pair in _OPPOSITES for other in words):
+        if not any({word, other} == set(pair) for pair in OPPOSITES for other in words):
             words.append(str(word))
     meant = np.zeros(len(WORDS))
     for word in words:
