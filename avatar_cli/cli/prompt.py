@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 
-from avatar_cli.protocol.job import Prompted
+from avatar_cli.protocol.job import PLAINLY, Prompted
 
-PLAINLY = 1.0  # intensity of a word with nothing before it
 LIKE_ENOUGH = 0.6  # similarity (difflib's, 0..1) from which on a word may be what was meant
 LONGEST_TOLD = 40  # characters of something unknown
 

@@ -34,9 +34,12 @@ class Picture:
     face: int | None  # which of several faces speaks, counted from the left from 1; None: the largest
 
 
+PLAINLY = 1.0  # intensity of a word with nothing before it
+
+
 @dataclass(frozen=True)
 class Prompted:
-    """A word of the model's vocabulary, and how strongly it is meant: 1 is plainly."""
+    """A word of the model's vocabulary, and how strongly it is meant."""
 
     word: str
     intensity: float

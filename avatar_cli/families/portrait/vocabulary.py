@@ -7,7 +7,6 @@ WORDS = (
     *("looking left", "looking right", "looking up", "looking down"),
 )
 INTENSITIES = {"slightly": 0.5, "very": 1.5}  # what may stand before a word
-USUAL_INTENSITY = 1.0  # of a word with nothing before it
 OPPOSITES = (  # cannot hold at the same time
     ("calm", "lively"),
     ("still head", "nodding"),

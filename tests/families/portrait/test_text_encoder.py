@@ -4,8 +4,8 @@ import sys
 import torch
 
 from avatar_cli.families.portrait.text_encoder import TextEncoder, intensities
-from avatar_cli.families.portrait.vocabulary import INTENSITIES, USUAL_INTENSITY, WORDS
-from avatar_cli.protocol.job import Prompted
+from avatar_cli.families.portrait.vocabulary import INTENSITIES, WORDS
+from avatar_cli.protocol.job import PLAINLY, Prompted
 
 
 def test_vocabulary_needs_no_torch():
@@ -17,7 +17,7 @@ def test_vocabulary_needs_no_torch():
 
 
 def test_intensities_lie_on_either_side_of_the_usual_one():
-    assert min(INTENSITIES.values()) < USUAL_INTENSITY < max(INTENSITIES.values())
+    assert min(INTENSITIES.values()) < PLAINLY < max(INTENSITIES.values())
 
 
 def test_no_prompt_is_all_zero():

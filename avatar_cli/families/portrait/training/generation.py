@@ -27,8 +27,7 @@ from avatar_cli.families.portrait.latents import CHANNELS, FPS
 from avatar_cli.families.portrait.mouth import CONTEXT_FRAMES, relax_seams, shape_mouth
 from avatar_cli.families.portrait.nodding import Nods
 from avatar_cli.families.portrait.text_encoder import TextEncoder, TextEncoderParams
-from avatar_cli.families.portrait.vocabulary import USUAL_INTENSITY
-from avatar_cli.protocol.job import Cue, Prompted
+from avatar_cli.protocol.job import PLAINLY, Cue, Prompted
 from avatar_cli.runtime.chunks import Chunk, ChunkKind, ChunkPlan
 from avatar_cli.runtime.sampler import chunk_noise, euler_sample, uniform_schedule
 from avatar_cli.runtime.weights import Checkpoint, load_whole
@@ -57,7 +56,7 @@ class Performance:
     habits: Habits = USUAL
 
 
-def asked(*words: str, intensity: float = USUAL_INTENSITY, at: Fraction = Fraction(0)) -> Cue:
+def asked(*words: str, intensity: float = PLAINLY, at: Fraction = Fraction(0)) -> Cue:
     """Words of the vocabulary, all with the same intensity, from `at` seconds on."""
     return Cue(at, tuple(Prompted(word, intensity) for word in words))
 
