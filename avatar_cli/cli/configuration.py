@@ -18,6 +18,8 @@ from avatar_cli.cli.settings import SETTINGS
 from avatar_cli.protocol.errors import UsageError
 from avatar_cli.protocol.job import Cue
 
+_NULL = "null"  # in an assignment, as YAML writes it
+
 
 @dataclass(frozen=True)
 class Configuration:
@@ -49,7 +51,7 @@ class _Loader(yaml.SafeLoader):
 
 
 def configure(request: Request) -> Configuration:
-    """Settle every setting.
+    """Settle every setting; null stands for the preset's own value, whatever came before it.
 
     Raises:
         UsageError: A key is unknown, or a value cannot be.
@@ -59,10 +61,12 @@ def configure(request: Request) -> Configuration:
     words = dict(_read_assignment(assignment) for assignment in request.assignments)
     flags = dict(_read_flags(request.options))
     chosen = {**file, **words, **flags}
-    preset = load_preset(chosen.get("model", DEFAULT_PRESET))
-    defaults = _read_tree(preset.defaults, f"the preset {preset.name}")
-    preview = _read_tree(preset.preview, f"the preset {preset.name}") if request.preview else {}
-    values = {"model": preset.name, **defaults, **file, **preview, **words, **flags}
+    preset = load_preset(chosen.get("model") or DEFAULT_PRESET)
+    source = f"the preset {preset.name}"
+    defaults = {"model": preset.name, **_read_tree(preset.defaults, source)}
+    preview = _read_tree(preset.preview, source) if request.preview else {}
+    asked = {**file, **preview, **words, **flags}
+    values = defaults | {key: value for key, value in asked.items() if value is not None}
     if values["chunks.border"] > values["chunks.frames"]:
         raise UsageError(
             f"chunks.border={values['chunks.border']} is more than a chunk has "
@@ -112,7 +116,10 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 
 def _read_tree(tree: Mapping[Any, Any], origin: str) -> dict[str, Any]:
-    return {key: _read(key, value, f"{key} in {origin}") for key, value in _flatten(tree, origin)}
+    return {
+        key: None if value is None else _read(key, value, f"{key} in {origin}")
+        for key, value in _flatten(tree, origin)
+    }
 
 
 def _flatten(tree: Mapping[Any, Any], origin: str, prefix: str = "") -> Iterable[tuple[str, Any]]:
@@ -129,7 +136,8 @@ def _read_assignment(text: str) -> tuple[str, Any]:
     if not equals:
         raise UsageError(f"-s {text} has no value: write -s key=value, such as -s encoding.crf=18.")
     key = _known(key.strip(), "-s")
-    return key, _read(key, value.strip(), f"-s {key}")
+    value = value.strip()
+    return key, None if value == _NULL else _read(key, value, f"-s {key}")
 
 
 def _known(key: str, origin: str) -> str:

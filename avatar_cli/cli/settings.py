@@ -24,7 +24,7 @@ X264_PRESETS = (
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting; `read` takes a word of the command line or a YAML value and raises ValueError."""
+    """One setting; `read` takes a word of the command line or a YAML value, not null; raises ValueError."""
 
     read: Callable[[Any], Any]
     flag: str | None = None
@@ -41,11 +41,6 @@ def _whole(low: int, high: int) -> Callable[[Any], int]:
         return number
 
     return read
-
-
-def _whole_or_none(low: int, high: int) -> Callable[[Any], int | None]:
-    read = _whole(low, high)
-    return lambda value: None if value is None else read(value)
 
 
 def _one_of(*names: str) -> Callable[[Any], str]:
@@ -70,20 +65,16 @@ def _fps(value: Any) -> Any:
 
 
 def _prompt(value: Any) -> str:
-    texts = value if isinstance(value, list) else [value or ""]
+    texts = value if isinstance(value, list) else [value]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("must be words such as `very happy, nodding`, or the name of a cue file")
     return ", ".join(texts)
 
 
 def _text(value: Any) -> str:
-    if value is None or isinstance(value, (list, dict)):
+    if isinstance(value, (list, dict)):
         raise ValueError("must be a word")
     return str(value)
-
-
-def _text_or_none(value: Any) -> str | None:
-    return None if value is None else _text(value)
 
 
 SETTINGS: dict[str, Setting] = {
@@ -91,8 +82,8 @@ SETTINGS: dict[str, Setting] = {
     "picture.size": Setting(_text, "--size"),
     "picture.fps": Setting(_fps, "--fps"),
     "picture.fit": Setting(_one_of(*(fit.value for fit in Fit)), "--fit"),
-    "picture.background": Setting(_text_or_none, "--background"),
-    "picture.face": Setting(_whole_or_none(1, 99), "--face"),
+    "picture.background": Setting(_text, "--background"),
+    "picture.face": Setting(_whole(1, 99), "--face"),
     "generation.prompt": Setting(_prompt, "--prompt"),
     "generation.seed": Setting(_whole(0, 2**63 - 1), "--seed"),
     "generation.steps": Setting(_whole(1, 1000), "--steps"),

@@ -30,6 +30,7 @@ def refusal(request):
 def test_a_preset_has_every_setting(name):
     values = configure(Request({"model": name})).values
     assert set(values) == set(SETTINGS)
+    assert {key for key, value in values.items() if value is None} <= {"picture.background", "picture.face"}
 
 
 def test_the_default_is_a_portrait_at_720p_and_25_frames_a_second():
@@ -62,6 +63,43 @@ def test_preview_is_small_quick_and_of_two_steps():
     configuration = configure(Request({}, preview=True))
     assert configuration["picture.size"] == "360p"
     assert configuration["encoding.preset"] == "ultrafast"
+    assert configuration["generation.steps"] == 2
+
+
+A_VALUE_OF_ITS_OWN = {
+    "model": "portrait",
+    "picture.size": "64x64",
+    "picture.fps": "30",
+    "picture.fit": "pad",
+    "picture.background": "red",
+    "picture.face": "2",
+    "generation.prompt": "calm",
+    "generation.seed": "5",
+    "generation.steps": "2",
+    "generation.mode": "batch",
+    "chunks.frames": "40",
+    "chunks.interpolated": "8",
+    "chunks.border": "4",
+    "encoding.preset": "slow",
+    "encoding.crf": "30",
+    "encoding.audio_bitrate_kbps": "96",
+    "compute.ranks": "2",
+    "compute.threads": "2",
+}
+
+
+@pytest.mark.parametrize("key", SETTINGS)
+def test_null_undoes_what_a_file_says(config, key):
+    default = configure(Request({}))[key]
+    file = config(f"{key}: {A_VALUE_OF_ITS_OWN[key]}")
+    assert (configure(Request({}, config=file))[key] != default) == (key != "model")
+    assert configure(Request({}, (f"{key}=null",), file))[key] == default
+    assert configure(Request({}, config=config(f"{key}: null")))[key] == default
+
+
+def test_null_undoes_what_preview_says():
+    configuration = configure(Request({}, ("picture.size=null",), preview=True))
+    assert configuration["picture.size"] == "720p"
     assert configuration["generation.steps"] == 2
 
 
