@@ -16,6 +16,7 @@ from avatar_cli.protocol.errors import AvatarError
 from avatar_cli.protocol.events import Failed, now, to_line
 from avatar_cli.protocol.exit_codes import ExitCode
 from avatar_cli.protocol.job import RenderJob
+from avatar_cli.protocol.one_line import one_line
 
 PARENT = -1  # the parent's place where events name a rank
 
@@ -65,7 +66,7 @@ def _tell_the_end(rendered: Rendered, output: Path, summary: bool, debug: bool) 
             count = "1 frame" if rendered.frames == 1 else f"{rendered.frames} frames"
             speed = "" if rendered.fps is None else f", {rendered.fps:.1f} frames/s"
             length = f"{count}, {ending.finished.duration:.2f} s"
-            print(f"{ending.finished.output}: {length}{ttff}{speed}", flush=True)
+            print(one_line(f"{ending.finished.output}: {length}{ttff}{speed}"), flush=True)
     elif ending.code is ExitCode.INTERRUPTED:
         partial = partial_path(output)
         kept = rendered.frames and partial.exists()

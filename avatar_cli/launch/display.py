@@ -16,6 +16,7 @@ from avatar_cli.protocol.events import (
     now,
     to_line,
 )
+from avatar_cli.protocol.one_line import one_line
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -89,6 +90,7 @@ class PlainLines:
         self._pace = Pace()
         self._stage = "starting"
         self._next = started + PLAIN_PERIOD
+        self._said = ""
 
     def event(self, event: Event) -> None:
         """Remember how far the job is; tell when the first frame can be played."""
@@ -106,7 +108,7 @@ class PlainLines:
                 self._say(f"warning: {message}")
 
     def tick(self) -> None:
-        """Say where the job is, now and then."""
+        """Say where the job is, now and then, unless nothing has changed."""
         if now() < self._next:
             return
         self._next = now() + PLAIN_PERIOD
@@ -116,13 +118,16 @@ class PlainLines:
             parts.append(f"{pace.fps:.1f} frames/s")
         if pace.remaining is not None:
             parts.append(f"{_clock(pace.remaining)} left")
-        self._say(", ".join([*parts, self._stage]))
+        place = ", ".join([*parts, self._stage])
+        if place != self._said:
+            self._say(place)
+            self._said = place
 
     def close(self) -> None:
         """Nothing to put in order."""
 
     def _say(self, text: str) -> None:
-        print(f"avatar: {text}", file=self._stream, flush=True)
+        print(f"avatar: {one_line(text)}", file=self._stream, flush=True)
 
 
 class ProgressBar:
@@ -167,9 +172,9 @@ class ProgressBar:
             case Instant(name="first_bytes"):
                 self._first_frame = f"first frame {event.time - self._started:.1f} s"
             case ReferenceWatched():
-                self._bar.console.print(f"avatar: {watched(event)}", highlight=False, markup=False)
+                self._say(watched(event))
             case Warned(message) if self._new_warning(message):
-                self._bar.console.print(f"avatar: warning: {message}", highlight=False, markup=False)
+                self._say(f"warning: {message}")
 
     def tick(self) -> None:
         """Draw."""
@@ -178,6 +183,9 @@ class ProgressBar:
     def close(self) -> None:
         """Take the bar away and give the cursor back."""
         self._bar.stop()
+
+    def _say(self, text: str) -> None:
+        self._bar.console.print(f"avatar: {one_line(text)}", highlight=False, markup=False)
 
     def _rate(self) -> str:
         pace = self._pace

@@ -23,11 +23,15 @@ def resolve_background(text: str | None) -> str:
     A word that is a colour is one, also where a file has that name: `./red` is the file.
 
     Raises:
-        UsageError: It is neither a colour nor the name of a file.
+        UsageError: It is empty, or neither a colour nor the name of a file.
         InputError: The picture cannot be used.
     """
     if text is None:
         return DEFAULT_BACKGROUND
+    if not text.strip():
+        raise UsageError(
+            "--background is empty: write a colour such as white or #rrggbb, or the name of a picture."
+        )
     if not _is_colour(text) and os.path.exists(text):  # noqa: PTH110 - Path's fails on a text that is too long
         probe_image(Path(text))
         return str(Path(text).absolute())

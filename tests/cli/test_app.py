@@ -100,6 +100,23 @@ def test_a_wrong_input_is_exit_code_3_without_a_traceback(photo, tmp_path):
     assert "Traceback" not in result.stderr
 
 
+def test_a_name_that_would_break_the_line_is_written_with_escapes(photo, tmp_path):
+    absent = tmp_path / "talk\n\x1b[31m\u2028.wav"
+    result = avatar("render", photo, absent, "-o", tmp_path / "out.mp4")
+    assert result.returncode == 3
+    assert result.stderr.startswith(rf"avatar: error: {tmp_path}/talk\n\x1b[31m\u2028.wav cannot be read")
+    assert result.stderr.count("\n") == 1
+
+
+def test_an_empty_background_is_exit_code_2(photo, speech, tmp_path):
+    result = avatar("render", photo, speech, "-o", tmp_path / "out.mp4", "--background", "")
+    assert result.returncode == 2
+    assert result.stderr == (
+        "avatar: error: --background is empty: write a colour such as white or #rrggbb, "
+        "or the name of a picture.\n"
+    )
+
+
 def test_an_input_that_may_not_be_read_is_bad_input_too(photo, tmp_path, speech):
     if os.getuid() == 0 and shutil.which("setpriv") is None:
         pytest.skip("root may read everything, and there is no setpriv to take that right away")

@@ -1,5 +1,7 @@
 import io
 
+import pytest
+
 from avatar_cli.launch.display import PlainLines, ProgressBar
 from avatar_cli.launch.pace import WINDOW, Pace
 from avatar_cli.protocol.events import Instant, Progress, ReferenceWatched, Warned, now
@@ -33,6 +35,30 @@ def test_plain_lines_tell_frames_speed_rest_and_stage():
     assert stream.getvalue() == "avatar: frame 50/500, 50.0 frames/s, 0:09 left, decode\n"
     display.tick()
     assert stream.getvalue().count("\n") == 1
+
+
+def test_a_plain_line_that_tells_nothing_new_is_left_out(monkeypatch):
+    monkeypatch.setattr("avatar_cli.launch.display.PLAIN_PERIOD", 0.0)
+    stream = io.StringIO()
+    display = PlainLines(started=now(), stream=stream)
+    for frames in (None, None, 0, 0, 3, 3):
+        if frames is not None:
+            display.event(Progress(frames, None, 0.0, "a2v"))
+        display.tick()
+    assert stream.getvalue().splitlines() == [
+        "avatar: frame 0/?, starting",
+        "avatar: frame 0/?, a2v",
+        "avatar: frame 3/?, a2v",
+    ]
+
+
+@pytest.mark.parametrize("kind", [PlainLines, ProgressBar])
+def test_what_would_break_the_line_is_escaped(kind):
+    stream = io.StringIO()
+    shown = kind(started=now(), stream=stream)
+    shown.event(Warned("The photo me\n\x1b[31m.png is small."))
+    shown.close()
+    assert r"avatar: warning: The photo me\n\x1b[31m.png is small." in stream.getvalue()
 
 
 def test_a_warning_is_shown_once():

@@ -45,6 +45,14 @@ def test_a_typing_error_is_told_for_both_readings():
         resolve_background("sceen.png")
 
 
+@pytest.mark.parametrize("text", ["", "  "])
+def test_nothing_written_is_told(text):
+    with pytest.raises(
+        UsageError, match=r"--background is empty: write a colour .* or the name of a picture"
+    ):
+        resolve_background(text)
+
+
 def test_a_text_too_long_for_a_name_is_no_file():
     with pytest.raises(UsageError, match="neither a colour nor a file"):
         resolve_background("scene" * 1000)
