@@ -58,7 +58,7 @@ def test_no_words_and_words_after_the_end_are_no_prompt(latents):
     assert not changed(latents(cue(0, "smiling"), cue(99)), smiling).any()
 
 
-@pytest.mark.parametrize(("at", "untouched"), [("1", 24), ("2.5", 56)])
+@pytest.mark.parametrize(("at", "untouched"), [("1", 24), ("1.9", 24), ("2.5", 56), ("2.6", 56)])
 def test_a_cue_changes_nothing_before_the_transition_to_its_own_chunk(latents, at, untouched):
     """N chunks begin at frames 0, 32 and 64, the transitions before them at 24 and 56."""
     different = changed(latents(cue(0, "calm"), cue(at, "smiling")), latents(cue(0, "calm")))
