@@ -1,6 +1,7 @@
-"""What all tests share: recordings, real media, threads, and how examples are chosen."""
+"""What all tests share: signals, recordings, real media, threads, and how examples are chosen."""
 
 import os
+import signal
 import wave
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,17 @@ from avatar_cli.assets import asset_path
 # The same examples in every run, so that a failure is always a change's fault.
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def children_hear_signals() -> None:
+    """Under nohup or in a shell's background some signals are ignored, by all that is started there as well.
+
+    A handler is no part of what a child inherits: it starts with the system's own. These tests stay deaf.
+    """
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda number, frame: None)
 
 
 @pytest.fixture(scope="session")
