@@ -15,8 +15,8 @@ import numpy as np
 
 from avatar_cli.assets import asset_path
 from avatar_cli.evaluation.command import Render, render
-from avatar_cli.evaluation.decode import Image, extract_wav
 from avatar_cli.evaluation.strip import CROPS, chosen_images, contact_sheet
+from avatar_cli.media.decoding import Image, extract_wav
 
 
 def portrait_row(photo: Path, speech: Path, folder: Path, crop: str, pictures: int, width: int) -> Image:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from avatar_cli.evaluation.decode import read_frames
+from avatar_cli.media.decoding import read_frames
 from avatar_cli.media.mp4_out import Mp4Writer, SoundFormat, VideoFormat
 from avatar_cli.media.speech_source import SpeechSource
 from avatar_cli.protocol.events import now

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from avatar_cli.evaluation.decode import Image, read_frames
 from avatar_cli.evaluation.tracks import TRACK_FPS, FaceTrack, track_frames
+from avatar_cli.media.decoding import Image, read_frames
 
 SECONDS = 8  # of each clip, from its start
 

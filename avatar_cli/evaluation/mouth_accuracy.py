@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from avatar_cli.evaluation.command import Render, render
 from avatar_cli.evaluation.correlation import Match, best_match, correlation
-from avatar_cli.evaluation.decode import SOUND_RATE, extract_wav, read_sound
 from avatar_cli.evaluation.held_out import SECONDS, Clip, track_clip
 from avatar_cli.evaluation.speech_frames import speech_mask
 from avatar_cli.evaluation.tracks import TRACK_FPS, FaceTrack, track_video
+from avatar_cli.media.decoding import extract_wav, read_sound
+from avatar_cli.protocol.timing import MODEL_RATE
 
 RENDER_SIZE = "360p"
 
@@ -72,7 +73,7 @@ def make_pair(clip: Clip, recording: Path, folder: Path) -> Pair:
 
 
 def _pair(clip: Clip, real: FaceTrack, rendered: FaceTrack, speech: Path) -> Pair:
-    spoken = speech_mask(read_sound(speech), SOUND_RATE, TRACK_FPS, len(real.seen))
+    spoken = speech_mask(read_sound(speech), MODEL_RATE, TRACK_FPS, len(real.seen))
     return Pair(clip, real.opening, rendered.opening, spoken & real.seen)
 
 

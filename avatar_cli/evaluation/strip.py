@@ -13,10 +13,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.evaluation.decode import Image, read_frames
 from avatar_cli.evaluation.tracks import TRACK_FPS
 from avatar_cli.families.portrait.landmarks import FACE_OVAL, LIPS
 from avatar_cli.families.portrait.tracker import FaceTracker
+from avatar_cli.media.decoding import Image, read_frames
 
 _LABEL_HEIGHT = 16
 CROPS = {"face": (FACE_OVAL, 1.25), "mouth": (LIPS, 1.5)}

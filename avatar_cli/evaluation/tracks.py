@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.evaluation.decode import Image, read_frames
 from avatar_cli.families.portrait.geometry import CHIN_TIP, FOREHEAD, Pose, fit_pose, relative_pose
 from avatar_cli.families.portrait.landmarks import OUTER_EYE_CORNERS
 from avatar_cli.families.portrait.latents import MOUTH
 from avatar_cli.families.portrait.measures import measure_mouth, measure_upper_face
 from avatar_cli.families.portrait.tracker import FaceTracker
+from avatar_cli.media.decoding import Image, read_frames
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]

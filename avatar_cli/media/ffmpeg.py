@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
+import ffmpeg
 import imageio_ffmpeg
 
 from avatar_cli.protocol.errors import EnvironmentProblem
@@ -84,6 +85,13 @@ def _ask(program: str, *question: str) -> str:
     return answer.stdout
 
 
+def start_ffmpeg(stream: ffmpeg.Stream, pass_fds: Sequence[int] = ()) -> "ChildProcess":
+    """Runs what ffmpeg-python describes; its standard output is to be read, its lines tell of the streams."""
+    talk = ("-hide_banner", "-nostats", "-nostdin", "-loglevel", "level+info")
+    argv = ffmpeg.compile(stream.global_args(*talk), cmd=str(ffmpeg_path()), overwrite_output=True)
+    return ChildProcess(argv, stdout=subprocess.PIPE, pass_fds=pass_fds)
+
+
 class ChildProcess:
     """A program in a session of its own, so that Ctrl-C reaches us and not it, with its stderr always read.
 
@@ -123,6 +131,11 @@ class ChildProcess:
         """The child's standard output; only with stdout=subprocess.PIPE."""
         assert self._process.stdout is not None
         return self._process.stdout
+
+    def read(self) -> bytes:
+        """All that it writes to its standard output."""
+        with self.stdout as stream:
+            return stream.read()
 
     @property
     def lines(self) -> list[str]:

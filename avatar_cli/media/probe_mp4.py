@@ -1,8 +1,6 @@
-"""What a rendered MP4 really holds: its tracks, their exact times, its pictures and sound."""
+"""What a rendered MP4 really holds: its tracks, their exact times, and its sound as it is."""
 
 import re
-import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +9,7 @@ import ffmpeg
 import numpy as np
 import numpy.typing as npt
 
-from avatar_cli.media.ffmpeg import ChildProcess, ffmpeg_path
+from avatar_cli.media.ffmpeg import ChildProcess, start_ffmpeg
 from avatar_cli.protocol.errors import InputError
 
 _VIDEO = re.compile(r"Stream #0:\d+.*: Video: (\w+).*?\((\w+) / 0x\w+\), (\w+)\(([^)]*)\), (\d+)x(\d+)")
@@ -111,41 +109,25 @@ def probe_mp4(path: Path) -> Mp4Facts:
 
 def decoding_fault(path: Path) -> str | None:
     """The first thing ffmpeg complains about when it decodes the whole file; None for a sound one."""
-    return _run(ffmpeg.output(*_tracks(path), "pipe:1", format="null")).complaint()
-
-
-def read_frames(path: Path) -> Iterator[npt.NDArray[np.uint8]]:
-    """Every frame in order, RGB uint8 [H, W, 3], converted by the colour tags of the file."""
-    video = probe_mp4(path).video
-    frames = ffmpeg.output(
-        _tracks(path)[0], "pipe:1", format="rawvideo", pix_fmt="rgb24", fps_mode="passthrough"
-    )
-    child = _run(frames)
-    try:
-        while data := child.stdout.read(video.width * video.height * 3):
-            yield np.frombuffer(data, np.uint8).reshape(video.height, video.width, 3)
-        _check(child, path)
-    finally:
-        child.kill()
-        child.stdout.close()
+    child = start_ffmpeg(ffmpeg.output(*_tracks(path), "pipe:1", format="null"))
+    child.read()
+    return child.complaint()
 
 
 def read_sound(path: Path) -> npt.NDArray[np.float32]:
     """All sound, float32 [n, channels] at the file's rate."""
     channels = probe_mp4(path).sound.channels
-    child = _run(ffmpeg.output(_tracks(path)[1], "pipe:1", format="f32le"))
-    with child.stdout as stream:
-        data = stream.read()
+    child = start_ffmpeg(ffmpeg.output(_tracks(path)[1], "pipe:1", format="f32le"))
+    samples = child.read()
     _check(child, path)
-    return np.frombuffer(data, "<f4").reshape(-1, channels)
+    return np.frombuffer(samples, "<f4").reshape(-1, channels)
 
 
 def _packets(path: Path) -> tuple[list[str], str]:
     """What ffmpeg says of the file, and its table of packets with the file's own timestamps."""
     packets = ffmpeg.output(*_tracks(path), "pipe:1", format="framecrc", c="copy", copyts=None)
-    child = _run(packets)
-    with child.stdout as stream:
-        table = stream.read().decode()
+    child = start_ffmpeg(packets)
+    table = child.read().decode()
     _check(child, path)
     return child.lines, table
 
@@ -153,12 +135,6 @@ def _packets(path: Path) -> tuple[list[str], str]:
 def _tracks(path: Path) -> tuple[ffmpeg.Stream, ffmpeg.Stream]:
     source = ffmpeg.input(f"file:{path}")
     return source["v:0"], source["a:0"]
-
-
-def _run(stream: ffmpeg.Stream) -> ChildProcess:
-    talk = ("-hide_banner", "-nostats", "-nostdin", "-loglevel", "level+info")
-    argv = ffmpeg.compile(stream.global_args(*talk), cmd=str(ffmpeg_path()))
-    return ChildProcess(argv, stdout=subprocess.PIPE)
 
 
 def _check(child: ChildProcess, path: Path) -> None:

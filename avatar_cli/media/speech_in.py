@@ -1,7 +1,6 @@
 """Speech in: what a recording is, and its samples as a stream of fixed blocks."""
 
 import re
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ import ffmpeg
 import numpy as np
 import numpy.typing as npt
 
-from avatar_cli.media.ffmpeg import ChildProcess, ffmpeg_path
+from avatar_cli.media.ffmpeg import start_ffmpeg
 from avatar_cli.media.sound_kind import (
     DEMUXERS,
     PROMISE_A_LENGTH,
@@ -90,7 +89,7 @@ class SpeechDecoder:
         self._bytes = SpeechBytes(path, spool)
         self._name = self._bytes.name
         self.warnings: list[str] = []
-        self._child = ChildProcess(_command(self._bytes), stdout=subprocess.PIPE, pass_fds=[self._bytes.fd])
+        self._child = start_ffmpeg(_decoded(self._bytes), [self._bytes.fd])
         self._samples = 0
         self._all_sound = True
         try:
@@ -228,11 +227,11 @@ class SpeechDecoder:
         return SpeechInfo(stream[1], rate, channels, positions, seconds)
 
 
-def _command(recording: SpeechBytes) -> list[str]:
+def _decoded(recording: SpeechBytes) -> ffmpeg.Stream:
     source = ffmpeg.input(**recording.ffmpeg_input, format_whitelist=",".join(DEMUXERS))
     # A WAV header of unknown length on a pipe tells rate and channels before the first sample; flushed, a
     # recording that is still being made is heard at once.
-    target = ffmpeg.output(
+    return ffmpeg.output(
         source["a:0"],
         "pipe:1",
         format="wav",
@@ -242,5 +241,3 @@ def _command(recording: SpeechBytes) -> list[str]:
         map_metadata=-1,
         map_chapters=-1,
     )
-    talk = ("-hide_banner", "-nostats", "-nostdin", "-loglevel", "level+info")
-    return ffmpeg.compile(target.global_args(*talk), cmd=str(ffmpeg_path()))

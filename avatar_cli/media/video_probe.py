@@ -1,7 +1,6 @@
 """What a video of a person is, before its frames are read."""
 
 import re
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 
 import ffmpeg
 
-from avatar_cli.media.ffmpeg import ChildProcess, ffmpeg_path
+from avatar_cli.media.ffmpeg import ChildProcess, start_ffmpeg
 from avatar_cli.media.input_path import check_is_file, unreadable
 from avatar_cli.media.sound_kind import DEMUXERS
 from avatar_cli.protocol.errors import InputError
@@ -66,8 +65,7 @@ def probe_video(path: Path) -> VideoInfo:
         child = decode_video(path, {}, {"format": "framecrc", "vf": SQUARE, "frames": "1"})
     except OSError as error:
         raise unreadable(path, error) from error
-    with child.stdout as stream:
-        table = stream.read().decode()
+    table = child.read().decode()
     words = child.complaint()
     size = _DIMENSIONS.search(table)
     if size is None or not _FRAME.search(table):
@@ -97,10 +95,7 @@ def decode_video(path: Path, reading: Mapping[str, Any], making: Mapping[str, An
         source = ffmpeg.input(
             "fd:", fd=file.fileno(), protocol_whitelist="fd", format_whitelist=",".join(_DEMUXERS), **reading
         )
-        target = ffmpeg.output(source[_VIDEO], "pipe:1", **making)
-        talk = ("-hide_banner", "-nostats", "-nostdin", "-loglevel", "level+info")
-        argv = ffmpeg.compile(target.global_args(*talk), cmd=str(ffmpeg_path()))
-        return ChildProcess(argv, stdout=subprocess.PIPE, pass_fds=(file.fileno(),))
+        return start_ffmpeg(ffmpeg.output(source[_VIDEO], "pipe:1", **making), (file.fileno(),))
 
 
 def _input_streams(lines: list[str]) -> list[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """A video of a person as a reference: frames of moments spread over it, upright, in sRGB, one at a time."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from avatar_cli.media.decoding import PICTURES, pictures_of
 from avatar_cli.media.loading_size import loading_size
 from avatar_cli.media.speech_source import SpeechSource
 from avatar_cli.media.video_probe import VideoInfo, decode_video, probe_video
@@ -16,9 +18,9 @@ from avatar_cli.protocol.timing import MODEL_RATE
 
 LONGEST = 60.0  # seconds that are read
 SHORTEST = 2.0  # that are read of the largest video
-# Of a large video less is read, so that its person is known within seconds: 60 s of 720p at 30 frames/s, 32 s
-# of 1080p, 8 s of 4K.
-MOST_DECODED_PIXELS = 2_000_000_000
+# Of a large video less is read, so that its person is known within seconds: 29 s of 720p at 30 frames/s, 13 s
+# of 1080p, 3 s of 4K.
+MOST_DECODED_PIXELS = 800_000_000
 # Blinks last two to four of these frames, and heads hardly move faster than 4 Hz.
 WATCHED_FPS = Fraction(25, 2)
 MOST_FRAMES = 200
@@ -85,33 +87,28 @@ class ReferenceVideo:
         self._size = loading_size((self.info.width, self.info.height), enough)
         self._choice = _choose(self.info)
 
+    @property
+    def seconds(self) -> float:
+        """How much of it is read at most, from its start."""
+        told = self.info.seconds
+        return self._choice.seconds if told is None else min(self._choice.seconds, told)
+
     def frames(self) -> Iterator[VideoFrame]:
         """At most MOST_FRAMES frames of runs that are spread evenly over what is read.
 
         The rate of the video may vary: every frame is the one that is seen at its time, so that a slow video
         gives some twice.
         """
-        width, height = self._size
-        making = {
-            "format": "rawvideo",
-            "pix_fmt": "rgb24",
-            "vf": self._filters(),
-            "fps_mode": "passthrough",
-            "frames": str(MOST_FRAMES),
-        }
+        making = {**PICTURES, "vf": self._filters(), "fps_mode": "passthrough", "frames": MOST_FRAMES}
         child = decode_video(self.path, {"t": self._choice.seconds}, making)
         count = 0
-        try:
-            while len(data := child.stdout.read(width * height * 3)) == width * height * 3:
+        with closing(pictures_of(child)) as pictures:
+            for pixels in pictures:
                 run, position = self._choice.place(count)
-                pixels = np.frombuffer(data, np.uint8).reshape(height, width, 3)
                 yield VideoFrame(float(position / WATCHED_FPS), run, pixels)
                 count += 1
-            if damage := child.complaint():
-                self._tell_damage(count, damage)
-        finally:
-            child.kill()
-            child.stdout.close()
+        if damage := child.complaint():
+            self._tell_damage(count, damage)
 
     def sound(self, seconds: float) -> npt.NDArray[np.float32] | None:
         """The first seconds of its sound, mono: float32 [n] at MODEL_RATE; None where it has none."""

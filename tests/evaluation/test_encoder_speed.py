@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from avatar_cli.assets import asset_path
-from avatar_cli.evaluation.decode import read_frames
 from avatar_cli.evaluation.encoder_speed import EncoderRun, encoder_fps
 from avatar_cli.evaluation.silence import write_silence
+from avatar_cli.media.decoding import read_frames
 from avatar_cli.media.ffmpeg import ffmpeg_path
 from avatar_cli.protocol.events import now
 from avatar_cli.protocol.job import Encoding

@@ -3,8 +3,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from avatar_cli.evaluation.decode import read_sound
 from avatar_cli.evaluation.speech_frames import speech_mask
+from avatar_cli.media.decoding import read_sound
 
 RATE = 16_000
 FPS = Fraction(25)

@@ -27,7 +27,7 @@ from avatar_cli.cli.configuration import configure
 from avatar_cli.cli.inputs import build_job
 from avatar_cli.cli.request import Files, Request
 from avatar_cli.families.portrait.family import FACTS
-from avatar_cli.media.probe_mp4 import read_frames
+from avatar_cli.media.decoding import read_frames
 from avatar_cli.worker import session
 
 HERE = Path(__file__).parent

@@ -32,7 +32,7 @@ def report():
 
 
 def test_what_a_reference_video_showed_is_kept(report):
-    found = ReferenceWatched(200, 187, 3.2, True, False, True, {"head": 1.25})
+    found = ReferenceWatched(200, 187, 0, 3.2, True, False, True, {"head": 1.25})
     done = Finished("/out.mp4", 48, 1.92, 104.0)
     assert report(found, done).reference["habits"] == {"head": 1.25}
     assert report(done).reference is None

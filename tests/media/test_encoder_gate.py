@@ -5,8 +5,8 @@ import time
 
 import pytest
 
+from avatar_cli.media.decoding import read_frames
 from avatar_cli.media.encoder_gate import EncoderGate
-from avatar_cli.media.probe_mp4 import read_frames
 
 
 @pytest.fixture

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from avatar_cli.media.decoding import read_frames
 from avatar_cli.media.ffmpeg import ffmpeg_path
 from avatar_cli.media.mp4_out import Mp4Writer, SoundFormat, VideoFormat, partial_path
-from avatar_cli.media.probe_mp4 import decoding_fault, probe_mp4, read_frames
+from avatar_cli.media.probe_mp4 import decoding_fault, probe_mp4
 from avatar_cli.protocol.errors import EnvironmentProblem, RenderFailure
 from avatar_cli.protocol.job import Encoding
 

@@ -12,7 +12,8 @@ from fractions import Fraction
 import cv2
 import pytest
 
-from avatar_cli.media.probe_mp4 import decoding_fault, probe_mp4, read_frames
+from avatar_cli.media.decoding import read_frames
+from avatar_cli.media.probe_mp4 import decoding_fault, probe_mp4
 from tests.real_media.catalogue import DEMO_PHOTO, FPS, SHOWN, Expectation, render, rows, true_length
 
 LONGEST_REFUSAL = 20.0  # seconds

@@ -13,8 +13,8 @@ from avatar_cli.evaluation.benchmark.context import (
 )
 from avatar_cli.evaluation.benchmark.figures import Bounds, Detail, Figure, Measurement
 from avatar_cli.evaluation.command import Render, render_watching_memory
-from avatar_cli.evaluation.decode import extract_wav
 from avatar_cli.evaluation.process_memory import SAMPLE_SECONDS
+from avatar_cli.media.decoding import extract_wav
 
 LONG_SPEECH = "speech/s51_lj_10min_22k.flac"
 SHORTEST = 10  # seconds

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from avatar_cli.assets import asset_path
 from avatar_cli.evaluation.correlation import correlation
-from avatar_cli.evaluation.decode import read_sound
 from avatar_cli.evaluation.quality.comparison import LIKENESSES
 from avatar_cli.evaluation.quality.curves import curves_of
 from avatar_cli.evaluation.quality.drawn import load_portrait
@@ -34,6 +33,7 @@ from avatar_cli.families.portrait.training.generation import (
     perform,
 )
 from avatar_cli.families.portrait.training.split import TRAINING_CLIPS
+from avatar_cli.media.decoding import read_sound
 
 Doubles = NDArray[np.float64]
 Mouth = Callable[[Person], NDArray[np.floating]]  # curves [T, 3] as in `mouths.mouth_curves`

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from avatar_cli.assets import asset_path
 from avatar_cli.evaluation.benchmark.figures import markdown_table
-from avatar_cli.evaluation.decode import Image
 from avatar_cli.evaluation.held_out import CLIPS, still_frame, track_clip
 from avatar_cli.evaluation.tracks import FaceTrack
 from avatar_cli.families.portrait.geometry import mirrored
@@ -26,6 +25,7 @@ from avatar_cli.families.portrait.motion_basis import MotionBasis, load_motion_b
 from avatar_cli.families.portrait.sr_dit import ASSET, MeshDiT, MeshDiTParams
 from avatar_cli.families.portrait.tokens import reference_tokens
 from avatar_cli.families.portrait.training.clips import remove_pose
+from avatar_cli.media.decoding import Image
 from avatar_cli.runtime.weights import Checkpoint, load_whole
 
 Floats = NDArray[np.float32]

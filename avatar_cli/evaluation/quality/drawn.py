@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from avatar_cli.evaluation.decode import Image
 from avatar_cli.evaluation.quality.dense import load_mesh_dit
 from avatar_cli.families.portrait.decoder.renderer import PortraitRenderer
 from avatar_cli.families.portrait.person_mask import PersonMasker
@@ -17,6 +16,7 @@ from avatar_cli.families.portrait.reference import PortraitReference, encode_ref
 from avatar_cli.families.portrait.sr_dit import MeshDiT
 from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.media.background import load_background
+from avatar_cli.media.decoding import Image
 from avatar_cli.media.image_in import load_photo
 from avatar_cli.protocol.job import Picture
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from avatar_cli.evaluation.decode import Image
 from avatar_cli.families.portrait.face_mesh import Face
 from avatar_cli.families.portrait.speaker import find_speaker
 from avatar_cli.families.portrait.tracker import FaceTracker
+from avatar_cli.media.decoding import Image
 
 COUNT_EVERY = 50  # frames: faces that come and go within two seconds may be missed
 

@@ -9,10 +9,10 @@ import numpy as np
 from ai_edge_litert.interpreter import Interpreter
 from numpy.typing import NDArray
 
-from avatar_cli.evaluation.decode import Image
 from avatar_cli.evaluation.quality.drift import ends
 from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
 from avatar_cli.families.portrait.tflite import run_network
+from avatar_cli.media.decoding import Image
 from avatar_cli.protocol.errors import InputError
 
 Floats = NDArray[np.float32]

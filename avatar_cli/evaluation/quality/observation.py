@@ -8,7 +8,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.evaluation.decode import Image, read_frames, read_sound
 from avatar_cli.evaluation.quality.colour import ColourWatcher
 from avatar_cli.evaluation.quality.curves import CurveRecorder, FaceCurves
 from avatar_cli.evaluation.quality.follow import FaceFollower
@@ -17,6 +16,7 @@ from avatar_cli.evaluation.quality.sound import Sound, hear
 from avatar_cli.evaluation.quality.strips import Snapshot, StripWatcher
 from avatar_cli.evaluation.quality.teeth import TeethWatcher, teeth_figures
 from avatar_cli.evaluation.tracks import TRACK_FPS
+from avatar_cli.media.decoding import Image, read_frames, read_sound
 from avatar_cli.protocol.errors import InputError
 
 Floats = NDArray[np.float32]

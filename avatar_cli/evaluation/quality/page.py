@@ -7,7 +7,6 @@ from html import escape
 import cv2
 import numpy as np
 
-from avatar_cli.evaluation.decode import Image
 from avatar_cli.evaluation.quality.closures import BILABIAL, LABIODENTAL
 from avatar_cli.evaluation.quality.drift import WINDOW
 from avatar_cli.evaluation.quality.evaluate import Evaluation
@@ -15,6 +14,7 @@ from avatar_cli.evaluation.quality.figures import Figure
 from avatar_cli.evaluation.quality.plots import Line, Plot, draw
 from avatar_cli.evaluation.quality.strips import Snapshot, side_by_side
 from avatar_cli.evaluation.tracks import TRACK_FPS
+from avatar_cli.media.decoding import Image
 
 _FRAMES_IN_A_ROW = 300  # 12 s
 _JPEG_QUALITY = 82

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.evaluation.command import Render, render
-from avatar_cli.evaluation.decode import extract_wav, read_sound
 from avatar_cli.evaluation.held_out import Clip, track_clip
 from avatar_cli.evaluation.quality.identity import FaceEmbedder
 from avatar_cli.evaluation.quality.observation import Observation, observe
 from avatar_cli.evaluation.quality.pairing import Pairing, pair
 from avatar_cli.evaluation.quality.phones import Phone, phones_from
 from avatar_cli.evaluation.tracks import TRACK_FPS
+from avatar_cli.media.decoding import extract_wav, read_sound
 from avatar_cli.protocol.job import Picture, RenderJob
 
 RENDER_SIZE = "360p"

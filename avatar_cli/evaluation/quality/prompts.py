@@ -5,7 +5,6 @@ from pathlib import Path
 
 from avatar_cli.evaluation.benchmark.figures import markdown_table
 from avatar_cli.evaluation.command import Render, render
-from avatar_cli.evaluation.decode import extract_wav, read_sound
 from avatar_cli.evaluation.held_out import Clip
 from avatar_cli.evaluation.quality.found import Found, Work, say
 from avatar_cli.evaluation.quality.people import RENDER_SIZE, known_phones, write_still
@@ -20,6 +19,7 @@ from avatar_cli.evaluation.quality.prompt_effects import (
 )
 from avatar_cli.evaluation.quality.sound import hear
 from avatar_cli.evaluation.tracks import TRACK_FPS, track_video
+from avatar_cli.media.decoding import extract_wav, read_sound
 
 DOCUMENT = "prompts.md"
 _PERSON = Clip("h_man_address_450_20s.mp4", lag=6)

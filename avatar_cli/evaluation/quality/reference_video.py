@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from avatar_cli.evaluation.benchmark.figures import markdown_table
 from avatar_cli.evaluation.command import Render, render
-from avatar_cli.evaluation.decode import extract_wav, read_frames
 from avatar_cli.evaluation.held_out import CLIPS, Clip, track_clip
 from avatar_cli.evaluation.quality.blinks import blinks
 from avatar_cli.evaluation.quality.found import Found, Work, say
@@ -26,6 +25,7 @@ from avatar_cli.evaluation.quality.likeness import extent
 from avatar_cli.evaluation.quality.observation import Observation, observe
 from avatar_cli.evaluation.tracks import TRACK_FPS
 from avatar_cli.families.portrait.tracker import FaceTracker
+from avatar_cli.media.decoding import extract_wav, read_frames
 from avatar_cli.media.ffmpeg import ffmpeg_path
 
 RECORDINGS = ("h_man_address_450_20s", "i_older_man_458", "l_man_couch_1080x1920", "l_woman_garden_1080x1920")

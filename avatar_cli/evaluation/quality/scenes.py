@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from avatar_cli.evaluation.benchmark.silence import PHOTOS
 from avatar_cli.evaluation.command import Render, render
-from avatar_cli.evaluation.decode import SOUND_RATE, read_frames, read_sound
 from avatar_cli.evaluation.held_out import Clip
 from avatar_cli.evaluation.quality.borders import ChunkLengths
 from avatar_cli.evaluation.quality.curves import FaceCurves, curves_of
@@ -21,6 +20,8 @@ from avatar_cli.evaluation.quality.repeats import EVERY, motion_that_shows
 from avatar_cli.evaluation.silence import restlessness, write_silence
 from avatar_cli.evaluation.tracks import TRACK_FPS, track_video
 from avatar_cli.families.portrait.training.corpus import heldout_tunes
+from avatar_cli.media.decoding import read_frames, read_sound
+from avatar_cli.protocol.timing import MODEL_RATE
 
 _OPTIONS = ("--size", RENDER_SIZE, "--fps", str(TRACK_FPS))
 _SILENCE_SECONDS = 10
@@ -89,8 +90,8 @@ def long_scene(media: Path, folder: Path, embedder: FaceEmbedder | None) -> Long
     """Renders ten minutes, and the first of them once more with N chunks only."""
     samples = read_sound(media / "speech" / _LONG_SPEECH)
     speech, short = folder / "long.wav", folder / "minute.wav"
-    write_wav(speech, np.resize(samples, LONG_MINUTES * 60 * SOUND_RATE))
-    write_wav(short, np.resize(samples, 60 * SOUND_RATE))
+    write_wav(speech, np.resize(samples, LONG_MINUTES * 60 * MODEL_RATE))
+    write_wav(short, np.resize(samples, 60 * MODEL_RATE))
     still = write_still(_LONG_PERSON, media, folder)
     done = render(Render(still, speech, folder / "long.mp4", _OPTIONS))
     sight = watch(read_frames(done.output, filters=_WATCHED), embedder)
@@ -126,5 +127,5 @@ def write_wav(path: Path, samples: NDArray[np.floating]) -> None:
     with wave.open(str(path), "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
-        file.setframerate(SOUND_RATE)
+        file.setframerate(MODEL_RATE)
         file.writeframes((np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes())

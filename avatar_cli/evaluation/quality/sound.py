@@ -6,10 +6,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.evaluation.decode import SOUND_RATE
 from avatar_cli.evaluation.speech_frames import SILENCE_DB, speech_mask
 from avatar_cli.evaluation.tracks import TRACK_FPS
 from avatar_cli.families.portrait.audio_features import MELS, MELS_PER_FRAME, LogMelStream, band_centres
+from avatar_cli.protocol.timing import MODEL_RATE
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -54,13 +54,13 @@ class Sound:
 
 def hear(samples: Floats, frames: int) -> Sound:
     """The sound of T frames from mono samples at 16 kHz; silence after their end."""
-    edges = [round(frame * SOUND_RATE / TRACK_FPS) for frame in range(frames + 1)]
+    edges = [round(frame * MODEL_RATE / TRACK_FPS) for frame in range(frames + 1)]
     heard = np.pad(samples[: edges[-1]], (0, max(0, edges[-1] - len(samples))))
     power = np.array([np.mean(heard[start:stop] ** 2) for start, stop in pairwise(edges)])
     return Sound(
         bands=_bands(heard),
         level=(10 * np.log10(power + 1e-12)).astype(np.float32),
-        speech=speech_mask(heard, SOUND_RATE, TRACK_FPS, frames),
+        speech=speech_mask(heard, MODEL_RATE, TRACK_FPS, frames),
     )
 
 

@@ -7,9 +7,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.evaluation.decode import Image
 from avatar_cli.evaluation.strip import crop_around
 from avatar_cli.families.portrait.landmarks import FACE_OVAL, LIPS
+from avatar_cli.media.decoding import Image
 
 FEWEST = 12  # pictures kept of a video that has as many frames; at most twice as many
 _FACE_SIDE, _MOUTH_SIDE = 150, 110  # pixels

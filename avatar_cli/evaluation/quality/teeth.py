@@ -8,9 +8,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.evaluation.decode import Image
 from avatar_cli.evaluation.quality.drift import WINDOW, ends
 from avatar_cli.families.portrait.landmarks import INNER_LOWER_LIP, INNER_UPPER_LIP, OUTER_EYE_CORNERS
+from avatar_cli.media.decoding import Image
 
 Floats = NDArray[np.float32]
 

@@ -36,10 +36,10 @@ def test_a_mouth_that_follows_late_is_behind_in_all_channels_together(wander):
 
 
 def test_a_single_recording_of_a_real_person_is_nearly_in_time(media):
-    from avatar_cli.evaluation.decode import read_sound
     from avatar_cli.evaluation.quality.sound import hear
     from avatar_cli.evaluation.tracks import track_video
     from avatar_cli.families.portrait.training.split import TRAINING_CLIPS
+    from avatar_cli.media.decoding import read_sound
 
     path = media / "video" / f"{TRAINING_CLIPS[3]}.mpg"
     opening = track_video(path).opening

@@ -9,7 +9,6 @@ from safetensors.torch import load_file
 
 from avatar_cli.assets import asset_path
 from avatar_cli.evaluation.correlation import best_match
-from avatar_cli.evaluation.decode import read_sound
 from avatar_cli.evaluation.held_out import CLIPS, track_clip
 from avatar_cli.evaluation.quality.sound import hear
 from avatar_cli.families.portrait.latents import MOUTH
@@ -19,6 +18,7 @@ from avatar_cli.families.portrait.sr_dit import MeshDiT, MeshDiTParams
 from avatar_cli.families.portrait.tokens import reference_tokens
 from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.families.portrait.training.generation import Performance, asked, load_networks, perform
+from avatar_cli.media.decoding import read_sound
 from avatar_cli.runtime.weights import Checkpoint, load_whole, save_checkpoint
 
 GAP, WIDTH = MOUTH.index("gap"), MOUTH.index("width")

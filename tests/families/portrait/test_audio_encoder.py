@@ -11,8 +11,8 @@ from avatar_cli.families.portrait.audio_encoder import (
 )
 from avatar_cli.families.portrait.audio_features import MELS, SILENCE, frame_level, log_mels
 from avatar_cli.families.portrait.latents import MOUTH
-from avatar_cli.families.portrait.training.decoding import decode_speech
 from avatar_cli.families.portrait.training.generation import expected_mouth, load_networks
+from avatar_cli.media.decoding import read_sound
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_trained_encoder_hears_silence_as_a_closed_resting_mouth():
 
 
 def test_trained_encoder_opens_the_mouth_for_loud_speech_only():
-    speech = decode_speech(asset_path("demo/speech.wav"))
+    speech = read_sound(asset_path("demo/speech.wav"))
     gap = expected_mouth(load_networks(asset_path("portrait")), speech)[:, MOUTH.index("gap")]
     level = frame_level(log_mels(speech)).reshape(-1, 4).mean(axis=1)
     assert gap[level > -10].mean() > 0.04

@@ -10,9 +10,9 @@ import torch
 from avatar_cli.assets import asset_path
 from avatar_cli.families.portrait.habits import USUAL, Habits
 from avatar_cli.families.portrait.latents import CHANNELS
-from avatar_cli.families.portrait.training.decoding import decode_speech
 from avatar_cli.families.portrait.training.generation import Performance, asked, load_networks, perform
 from avatar_cli.families.portrait.vocabulary import WORDS
+from avatar_cli.media.decoding import read_sound
 
 SECONDS = 5.0
 HEAD = ("yaw", "pitch", "roll")
@@ -23,7 +23,7 @@ SEEDS = (0, 1)
 def take(encoded):
     """Performs the demo's speech, each take once: latents [seeds, n, 21]."""
     networks = load_networks(asset_path("portrait"))
-    speech = decode_speech(asset_path("demo/speech.wav"), seconds=SECONDS)
+    speech = read_sound(asset_path("demo/speech.wav"), seconds=SECONDS)
     tokens = encoded.conditioning.tokens
     made = {}
 

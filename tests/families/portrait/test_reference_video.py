@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from avatar_cli.families.portrait.best_frames import CLOSED_LIDS, OPEN_GAP
-from avatar_cli.families.portrait.face_follower import FaceFollower
+from avatar_cli.families.portrait.face_follower import MeshFollower
 from avatar_cli.families.portrait.latents import MOUTH
 from avatar_cli.families.portrait.measures import measure_mouth, measure_upper_face
 from avatar_cli.families.portrait.person_mask import PersonMasker
@@ -132,7 +132,7 @@ def test_one_of_several_faces_is_followed(two_faces, tracker, chosen, left):
 
 @pytest.mark.parametrize("chosen", [1, 2])
 def test_after_it_was_lost_the_face_nearest_to_its_place_is_taken_up(two_faces, tracker, chosen):
-    follower = FaceFollower(two_faces.path, chosen, tracker)
+    follower = MeshFollower(two_faces.path, chosen, tracker)
     frames = list(two_faces.frames())
     gone = replace(frames[1], pixels=np.full_like(frames[1].pixels, 90))
     seen = [follower.see(frame) for frame in (frames[0], gone, frames[2], replace(frames[3], run=1))]

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from avatar_cli.evaluation.decode import read_sound
 from avatar_cli.evaluation.speech_frames import speech_mask
 from avatar_cli.families.portrait.audio_encoder import LOOK_AHEAD_FRAMES
 from avatar_cli.families.portrait.training.nonspeech import music
 from avatar_cli.families.portrait.voice_detector import CONTEXT
 from avatar_cli.families.portrait.voice_gate import BLOCK, VoiceGate
+from avatar_cli.media.decoding import read_sound
 from tests.families.portrait.voices import RATE, demo_speech, white_noise
 
 FRAME = RATE // 25

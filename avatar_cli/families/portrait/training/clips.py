@@ -1,11 +1,9 @@
 """Short video clips of people speaking, tracked into motion latents."""
 
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-import imageio_ffmpeg
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,10 +23,10 @@ from avatar_cli.families.portrait.measures import (
     upper_latents,
 )
 from avatar_cli.families.portrait.tracker import FaceTracker
+from avatar_cli.media.decoding import read_frames, read_sound
 
 Floats = NDArray[np.float32]
 
-AUDIO_RATE = 16_000
 # Frames in this lowest share of the lips' gap show the person's closed mouth.
 CLOSED_SHARE = 0.12
 # Eyes among this upper share of openings are neutral: neither blinking nor narrowed.
@@ -112,33 +110,11 @@ def clip_of(name: str, track: Track, shape: NDArray) -> TrackedClip:
     )
 
 
-def read_frames(path: Path) -> list[NDArray[np.uint8]]:
+def frames_of(path: Path) -> list[NDArray[np.uint8]]:
     """RGB frames [H, W, 3] at 25 frames/s, the longer side at most 1000 pixels."""
     side = f"min({LARGEST_SIDE},max(iw,ih))/max(iw,ih)"
     scale = f"scale=w='2*trunc(iw*{side}/2)':h='2*trunc(ih*{side}/2)':flags=area"
-    reader = imageio_ffmpeg.read_frames(str(path), output_params=["-vf", f"fps={FPS},{scale}"])
-    width, height = next(reader)["size"]
-    return [np.frombuffer(frame, np.uint8).reshape(height, width, 3) for frame in reader]
-
-
-def read_audio(path: Path) -> Floats:
-    """Mono audio at 16 kHz, full scale 1."""
-    program = imageio_ffmpeg.get_ffmpeg_exe()
-    command = [
-        program,
-        "-v",
-        "error",
-        "-i",
-        str(path),
-        "-ac",
-        "1",
-        "-ar",
-        str(AUDIO_RATE),
-        "-f",
-        "f32le",
-        "-",
-    ]
-    return np.frombuffer(subprocess.run(command, check=True, capture_output=True).stdout, np.float32).copy()
+    return list(read_frames(path, fps=FPS, filters=scale))
 
 
 def track_frames(frames: Sequence[NDArray[np.uint8]]) -> tuple[Floats, Floats]:
@@ -198,9 +174,9 @@ def _mean_pose(poses: Sequence[Pose]) -> Pose:
 
 
 def _track(path: Path) -> Track:
-    frames = read_frames(path)
+    frames = frames_of(path)
     landmarks, blendshapes = track_frames(frames)
     gap = measure_mouth(landmarks)[:, MOUTH.index("gap")]
     # In pixels of this clip; a still needs the mouth closed and the eyes open at once.
     still = int((gap - measure_upper_face(landmarks).lid_opening).argmin())
-    return Track(landmarks, blendshapes, read_audio(path), frames[still], landmarks[still])
+    return Track(landmarks, blendshapes, read_sound(path), frames[still], landmarks[still])

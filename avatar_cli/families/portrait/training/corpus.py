@@ -9,10 +9,10 @@ import numpy as np
 
 from avatar_cli.families.portrait.audio_features import MELS_PER_FRAME, SAMPLE_RATE, frame_level, log_mels
 from avatar_cli.families.portrait.training.augmentation import augment
-from avatar_cli.families.portrait.training.decoding import decode_speech
 from avatar_cli.families.portrait.training.nonspeech import music, noise
 from avatar_cli.families.portrait.training.phones import TimedUnit, join_silences, scaled
 from avatar_cli.families.portrait.training.utterance import Utterance
+from avatar_cli.media.decoding import read_sound
 
 _LONGEST_PAUSE = 0.7  # seconds of digital silence before and after
 _LEVEL_SMOOTHING_FRAMES = 11  # mel frames
@@ -128,7 +128,7 @@ def heldout_tunes(media: Path) -> list[np.ndarray]:
 def _pieces(media: Path) -> Iterable[tuple[int, np.ndarray]]:
     length = int(_MUSIC_PIECE_SECONDS * SAMPLE_RATE)
     for name in _MUSIC_FILES:
-        samples = decode_speech(media / "speech" / name)
+        samples = read_sound(media / "speech" / name)
         for index in range(len(samples) // length):
             yield index, samples[index * length : (index + 1) * length]
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from avatar_cli.families.portrait.audio_features import SAMPLE_RATE
 from avatar_cli.families.portrait.training.alignment import align
-from avatar_cli.families.portrait.training.decoding import decode_speech
 from avatar_cli.families.portrait.training.phones import UNKNOWN, TimedUnit
 from avatar_cli.families.portrait.training.utterance import (
     Utterance,
@@ -19,6 +18,7 @@ from avatar_cli.families.portrait.training.utterance import (
     save_utterances,
     to_int16,
 )
+from avatar_cli.media.decoding import read_sound
 
 LEAD = -0.023  # the aligner's times come early against the visible mouth
 _TRANSCRIPTS = Path(__file__).with_name("transcripts.json")
@@ -39,7 +39,7 @@ def recorded_utterances(media: Path, folder: Path) -> list[Utterance]:
 
 
 def _cut(path: Path, segments: list[tuple[float, float, str]]) -> list[Utterance]:
-    samples = decode_speech(path, seconds=segments[-1][1] + _TAIL_SECONDS)
+    samples = read_sound(path, seconds=segments[-1][1] + _TAIL_SECONDS)
     units = align(samples, segments)
     utterances: list[Utterance] = []
     piece: list[TimedUnit] = []

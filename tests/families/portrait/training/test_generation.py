@@ -4,9 +4,9 @@ import torch
 
 from avatar_cli.assets import asset_path
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH_SLICE, POSE_SLICE
-from avatar_cli.families.portrait.training.decoding import decode_speech
 from avatar_cli.families.portrait.training.generation import PLAN, Performance, load_networks, perform
 from avatar_cli.families.portrait.training.heldout import in_time
+from avatar_cli.media.decoding import read_sound
 
 SILENT_TOKENS = torch.zeros(1, 128, 12)
 
@@ -18,7 +18,7 @@ def networks():
 
 @pytest.fixture(scope="module")
 def speech():
-    return decode_speech(asset_path("demo/speech.wav"), seconds=8.0)
+    return read_sound(asset_path("demo/speech.wav"), seconds=8.0)
 
 
 def test_as_many_frames_as_the_sound_needs(networks, speech):

@@ -6,8 +6,8 @@ import numpy as np
 import psutil
 import pytest
 
-from avatar_cli.evaluation.decode import extract_wav, read_frames, read_sound
-from avatar_cli.media.ffmpeg import ffmpeg_path
+from avatar_cli.media.decoding import extract_wav, pictures_of, read_frames, read_sound
+from avatar_cli.media.ffmpeg import ChildProcess, ffmpeg_path
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,17 @@ def test_a_reader_that_stops_early_leaves_no_process(clip):
 
     children = psutil.Process().children()
     assert not [child for child in children if "ffmpeg" in child.name()]
+
+
+@pytest.mark.parametrize("beginning", ["P6\\n2", "P6\\n2 2\\n255\\n", "P6\\n2 2\\n255\\n123456789ab"])
+def test_a_picture_that_is_cut_off_is_none(beginning):
+    whole = "P6\\n2 2\\n255\\n123456789abc"
+    child = ChildProcess(["printf", whole + beginning], stdout=subprocess.PIPE)
+
+    [picture] = pictures_of(child)
+
+    assert picture.shape == (2, 2, 3)
+    assert picture[1, 1].tobytes() == b"abc"
 
 
 def test_a_file_that_is_no_video_is_reported_with_ffmpegs_words(tmp_path):
