@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from avatar_cli.evaluation.quality.colour import ColourWatcher
 from avatar_cli.evaluation.quality.curves import CurveRecorder, FaceCurves
-from avatar_cli.evaluation.quality.follow import FaceFollower
 from avatar_cli.evaluation.quality.identity import FaceEmbedder, IdentityWatcher, Likenesses
+from avatar_cli.evaluation.quality.judged_face import JudgedFace
 from avatar_cli.evaluation.quality.sound import Sound, hear
 from avatar_cli.evaluation.quality.strips import Snapshot, StripWatcher
 from avatar_cli.evaluation.quality.teeth import TeethWatcher, teeth_figures
@@ -86,7 +86,7 @@ def observe(
         UsageError: it shows fewer faces than `face`.
     """
     try:
-        sight = watch(read_frames(path, fps=TRACK_FPS), embedder, progress, FaceFollower(path, face))
+        sight = watch(read_frames(path, fps=TRACK_FPS), embedder, progress, JudgedFace(path, face))
     except RuntimeError as error:
         raise InputError(_not_a_video(path)) from error
     except ValueError as error:
@@ -109,9 +109,9 @@ def watch(
     frames: Iterable[Image],
     embedder: FaceEmbedder | None,
     progress: Progress = ignore,
-    follower: FaceFollower | None = None,
+    judged: JudgedFace | None = None,
 ) -> Sight:
-    """What is to be seen in RGB frames of the face that `follower` follows, or of the largest.
+    """What is to be seen in RGB frames of the face `judged`, or of the largest.
 
     A frame without a face takes the mesh of the one before. Frames before the first face take that face's
     mesh and are not looked at otherwise.
@@ -119,14 +119,14 @@ def watch(
     Raises:
         ValueError: no face is in any of them.
     """
-    follower = follower or FaceFollower(Path())
+    judged = judged or JudgedFace(Path())
     recorder = CurveRecorder()
     colour, teeth, strip = ColourWatcher(), TeethWatcher(), StripWatcher()
     identity = IdentityWatcher(embedder) if embedder else None
     watchers: list[Watcher] = [colour, teeth, strip, *([identity] if identity else [])]
     landmarks, waiting, index = None, 0, -1
     for index, frame in enumerate(frames):
-        face = follower.follow(frame)
+        face = judged.find(frame)
         if face is None and landmarks is None:
             waiting += 1
             continue
@@ -149,7 +149,7 @@ def watch(
         identity=identity.likenesses() if identity else None,
         teeth=teeth_figures(teeth.minutes()),
         snapshots=strip.snapshots,
-        faces=follower.most,
+        faces=judged.most,
     )
 
 

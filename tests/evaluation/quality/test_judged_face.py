@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from avatar_cli.evaluation.quality.follow import FaceFollower
+from avatar_cli.evaluation.quality.judged_face import JudgedFace
 from avatar_cli.evaluation.strip import crop_around
 from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.protocol.errors import UsageError
@@ -28,40 +28,40 @@ def beside(photo):
     return make
 
 
-def middles(follower, pictures):
-    return [follower.follow(picture).landmarks[:, 0].mean() for picture in pictures]
+def middles(judged, pictures):
+    return [judged.find(picture).landmarks[:, 0].mean() for picture in pictures]
 
 
 def test_the_largest_is_followed_also_when_another_grows(beside):
-    follower = FaceFollower(VIDEO)
+    judged = JudgedFace(VIDEO)
 
-    found = middles(follower, [beside(256, 200), beside(200, 256)])
+    found = middles(judged, [beside(256, 200), beside(200, 256)])
 
     assert max(found) < 256
-    assert follower.most == 2
+    assert judged.most == 2
 
 
 def test_a_chosen_face_is_followed_though_it_is_small(beside):
-    found = middles(FaceFollower(VIDEO, 2), [beside(256, 160), beside(256, 150)])
+    found = middles(JudgedFace(VIDEO, 2), [beside(256, 160), beside(256, 150)])
 
     assert min(found) > 256
 
 
 def test_a_chosen_face_that_leaves_is_not_taken_for_the_other(beside):
-    follower = FaceFollower(VIDEO, 2)
-    follower.follow(beside(256, 200))
+    judged = JudgedFace(VIDEO, 2)
+    judged.find(beside(256, 200))
 
-    assert follower.follow(beside(256, 0)) is None
-    assert follower.follow(beside(256, 200)).landmarks[:, 0].mean() > 256
+    assert judged.find(beside(256, 0)) is None
+    assert judged.find(beside(256, 200)).landmarks[:, 0].mean() > 256
 
 
 def test_after_a_cut_the_largest_is_followed(beside):
-    follower = FaceFollower(VIDEO)
-    follower.follow(beside(256, 200))
+    judged = JudgedFace(VIDEO)
+    judged.find(beside(256, 200))
 
-    assert follower.follow(beside(0, 200)).landmarks[:, 0].mean() > 256
+    assert judged.find(beside(0, 200)).landmarks[:, 0].mean() > 256
 
 
 def test_more_faces_than_there_are_is_a_wrong_command_line(beside):
     with pytest.raises(UsageError, match="shows 2 faces, so there is no --face 3"):
-        FaceFollower(VIDEO, 3).follow(beside(256, 200))
+        JudgedFace(VIDEO, 3).find(beside(256, 200))

@@ -1,4 +1,4 @@
-"""One face of a video, also where others are beside it."""
+"""The face of a video that is judged, also where others are beside it."""
 
 from pathlib import Path
 
@@ -12,8 +12,11 @@ from avatar_cli.media.decoding import Image
 COUNT_EVERY = 50  # frames: faces that come and go within two seconds may be missed
 
 
-class FaceFollower:
-    """Finds in every frame the face of the frame before; each frame is measured on its own."""
+class JudgedFace:
+    """Finds in every frame the face of the frame before.
+
+    Each frame is measured on its own, so that no smoothing hides what the video does.
+    """
 
     def __init__(self, path: Path, chosen: int | None = None) -> None:
         """Loads the landmark networks.
@@ -29,7 +32,7 @@ class FaceFollower:
         self._frames = 0
         self.most = 0  # faces seen at once
 
-    def follow(self, image: Image) -> Face | None:
+    def find(self, image: Image) -> Face | None:
         """The face in uint8 [H, W, 3] RGB, or None where it is not to be seen.
 
         Raises:
