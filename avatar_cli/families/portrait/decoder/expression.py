@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.families.portrait.decoder.eyes import EyeMotion
+from avatar_cli.families.portrait.decoder.eyes import UPPER_SHARE, EyeMotion
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.head_limits import (
     TURNED,
@@ -15,7 +15,7 @@ from avatar_cli.families.portrait.decoder.head_limits import (
     without_tremor,
 )
 from avatar_cli.families.portrait.decoder.lips import LipSeal, closing_share
-from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
+from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE, Eye
 from avatar_cli.families.portrait.latents import CHANNELS, POSE_SLICE
 from avatar_cli.families.portrait.motion_basis import BASIS_CHANNELS, load_motion_basis
 
@@ -26,7 +26,14 @@ _GAZE_Y = CHANNELS.index("gaze_y")
 _SQUINT = CHANNELS.index("squint")
 _BROW_RAISE = CHANNELS.index("brow_raise")
 
-_MAX_GAZE = 0.5  # iris radii: further, the white drawn beside the iris is missing in the photo
+_MAX_GAZE_X = 0.5  # iris radii: further, the white drawn beside the iris is missing in the photo
+_MAX_GAZE_Y = 0.6
+# The landmark network, whose readings latents are, sees 0.45 of a gaze that is drawn to turn sideways and 0.18
+# of one up or down (`training/reading.py`): what it reads alike has to be drawn in that proportion.
+_GAZE_Y_GAIN = 2.5
+# Shares of the vertical motion of the iris. Without its lids an iris that goes down seems to grow instead.
+_UPPER_LID_FOLLOWING, _LOWER_LID_FOLLOWING = 0.9, 0.4
+_GLANCE = 0.10  # iris radii: less moves no lids
 _MAX_SQUINT = 0.05  # e
 _WIDEST = -0.2  # of the opening: surprised eyes
 # e. A forehead folds as its brows rise; the photo's only shrinks. Higher, a face-recognition network is
@@ -78,6 +85,8 @@ class ExpressionLimits:
         self._mouth_gain = _mouth_gain(face)
         self._raised_brows = load_motion_basis().vectors[BASIS_CHANNELS.index("brow_raise")]
         self._seal = LipSeal(face.canonical, face.mouth_width)
+        openings, radii = zip(*(_eye_size(face, eye) for eye in (LEFT_EYE, RIGHT_EYE)), strict=True)
+        self._open, self._iris = float(np.mean(openings)), float(np.mean(radii))
         self._lids = [list(eye.upper_lid[1:-1] + eye.lower_lid[1:-1]) for eye in (LEFT_EYE, RIGHT_EYE)]
         self._creases = [(list(eye.crease), list(eye.below_brow)) for eye in (LEFT_EYE, RIGHT_EYE)]
 
@@ -99,13 +108,28 @@ class ExpressionLimits:
         self._seal.apply(moved, closing)
         blink = without_tremor(float(change[_BLINK]), _STILL_BLINK) / (1 - _STILL_BLINK)
         squint = without_tremor(float(change[_SQUINT]), _STILL_SQUINT)
+        gaze_y = soft_limit(without_tremor(_GAZE_Y_GAIN * float(change[_GAZE_Y]), _STILL_GAZE), _MAX_GAZE_Y)
+        iris_down = without_tremor(gaze_y, _GLANCE) * self._iris * (1 - min(max(blink, 0.0), 1.0))
+        blink += _UPPER_LID_FOLLOWING * iris_down / (UPPER_SHARE * self._open)
+        # A blink raises the lower lid, looking down does not.
+        raised = _UPPER_LID_FOLLOWING * (1 / UPPER_SHARE - 1) * iris_down
+        squint -= _LOWER_LID_FOLLOWING * iris_down + raised
         eyes = EyeMotion(
             blink=min(max(blink, _WIDEST), 1.0),
             squint=min(max(squint, -_MAX_SQUINT), _MAX_SQUINT),
-            gaze_x=soft_limit(without_tremor(float(change[_GAZE_X]), _STILL_GAZE), _MAX_GAZE),
-            gaze_y=soft_limit(without_tremor(float(change[_GAZE_Y]), _STILL_GAZE), _MAX_GAZE),
+            gaze_x=soft_limit(without_tremor(float(change[_GAZE_X]), _STILL_GAZE), _MAX_GAZE_X),
+            gaze_y=gaze_y,
         )
         return Expression(moved, eyes, limit_head_motion(change[POSE_SLICE], self._face.yaw))
+
+
+def _eye_size(face: FaceFrame, eye: Eye) -> tuple[float, float]:
+    """How far the lids of `eye` are open, and the radius of its iris, e."""
+    mesh = face.canonical[:, :2]
+    middle = len(eye.upper_lid) // 2
+    opening = np.linalg.norm(mesh[eye.lower_lid[middle]] - mesh[eye.upper_lid[middle]])
+    centre, *rim = mesh[list(eye.iris)]
+    return float(opening), float(np.linalg.norm(np.array(rim) - centre, axis=1).mean())
 
 
 def _is_scream(face: FaceFrame) -> bool:

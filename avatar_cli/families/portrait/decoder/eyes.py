@@ -26,7 +26,7 @@ _LID_POINTS = 9
 LID_CURVE = natural_cubic_operator(_LID_POINTS, 5)
 _LID_KNOTS = slice(5, -5, 5)  # of the curve: the points of the lid but the corners
 _CURVE_MIDDLE = slice(16, 25)
-_UPPER_SHARE = 0.88  # of the opening is closed from above
+UPPER_SHARE = 0.88  # of the opening is closed from above
 _OVERSHOOT = 0.02  # e, hides white left below the tracked lower lid
 # The lash line and the crease travel together, the smooth skin above them stretches: a crease that stays
 # behind smears the lashes into a grey patch. What ends that skin must not travel with them.
@@ -284,10 +284,10 @@ def _lid_motions(face: FaceFrame, eye: Eye, room: NDArray[np.float64]) -> NDArra
     upper, lower = list(eye.upper_lid), list(eye.lower_lid)
     opening = canonical[lower] - canonical[upper]
     bulge = np.sin(np.pi * np.arange(_LID_POINTS) / (_LID_POINTS - 1))
-    closing = _UPPER_SHARE * opening
+    closing = UPPER_SHARE * opening
     motions[upper, 0] = closing
     motions[upper, 1, 1] = _OVERSHOOT * bulge
-    motions[lower, 0] = -(1 - _UPPER_SHARE) * opening
+    motions[lower, 0] = -(1 - UPPER_SHARE) * opening
     of_crease, of_brow = _following(face, eye, np.linalg.norm(closing[1:-1, :2], axis=1), room)
     motions[list(eye.crease), 0] = of_crease[:, None] * closing[1:-1]
     motions[list(eye.below_brow), 0] = of_brow[:, None] * closing[1:-1]
