@@ -28,7 +28,7 @@ _BROW_RAISE = CHANNELS.index("brow_raise")
 
 _MAX_GAZE_X = 0.5  # iris radii: further, the white drawn beside the iris is missing in the photo
 _MAX_GAZE_Y = 0.6
-# The landmark network, whose readings latents are, sees 0.45 of a gaze that is drawn to turn sideways and 0.18
+# The landmark network, whose readings latents are, sees 0.45 of a gaze that is drawn to turn aside and 0.18
 # of one up or down (`training/reading.py`): what it reads alike has to be drawn in that proportion.
 _GAZE_Y_GAIN = 2.5
 # Shares of the vertical motion of the iris. Without its lids an iris that goes down seems to grow instead.

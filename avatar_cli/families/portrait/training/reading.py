@@ -99,7 +99,7 @@ def fit_reading(readings: Sequence[Reading], penalty: float) -> NDArray[np.float
 
 
 def main() -> int:
-    """Draws mouths of the training clips, and gaze, onto their stills and onto portraits; prints what is read."""
+    """Draws mouths of the clips, and gaze, onto stills of the clips and portraits; prints what is read."""
     folder = os.environ.get("AVATAR_TEST_MEDIA")
     if folder is None:
         print(
