@@ -75,13 +75,15 @@ class Progress(Event):
 class ReferenceWatched(Event):
     """What a reference video showed of the person.
 
-    `usable` of its `frames` show the face well enough to be measured, and `seconds` is the moment that the
-    video is rendered from. `habits` are ratios to what is usual, by name; 1 is usual.
+    `usable` of its `frames` show the face well enough to be measured; `left_out` show, after a cut, a face
+    that is not taken for the person's. `seconds` is the moment that the video is rendered from. `habits` are
+    ratios to what is usual, by name; 1 is usual.
     """
 
     kind: ClassVar[str] = "reference_watched"
     frames: int
     usable: int
+    left_out: int
     seconds: float
     open_mouth: bool
     closed_eyes: bool

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.families.portrait.face_mesh import Face, pixels_between
+from avatar_cli.families.portrait.face_cut import cut_around
+from avatar_cli.families.portrait.face_mesh import Face
 from avatar_cli.families.portrait.face_view import FaceView
 from avatar_cli.families.portrait.frame_facts import FrameFacts
 from avatar_cli.families.portrait.landmarks import FACE_OVAL
@@ -102,6 +103,15 @@ class BestFrames:
         if _better(kept, self._closed_eyes, closed_eyes_fault):
             self._closed_eyes = _cut_out(kept)
 
+    def take_better(self, others: "BestFrames") -> None:
+        """Keep of `others` what is better than what is kept."""
+        if _better(others.neutral, self.neutral, neutral_fault):
+            self.neutral = others.neutral
+        if _better(others._open_mouth, self._open_mouth, open_mouth_fault):
+            self._open_mouth = others._open_mouth
+        if _better(others._closed_eyes, self._closed_eyes, closed_eyes_fault):
+            self._closed_eyes = others._closed_eyes
+
     def open_mouth(self, sharpness: float) -> FaceView | None:
         """The view of the open mouth if there is a good one; `sharpness` is the usual one of the video."""
         kept = self._open_mouth
@@ -117,22 +127,17 @@ class BestFrames:
         return _view(kept) if kept.facts.lids <= CLOSED_LIDS * lids else None
 
 
-def _better(kept: KeptFrame, than: KeptFrame | None, fault: Callable[[FrameFacts], float]) -> bool:
-    return than is None or fault(kept.facts) < fault(than.facts)
+def _better(kept: KeptFrame | None, than: KeptFrame | None, fault: Callable[[FrameFacts], float]) -> bool:
+    return kept is not None and (than is None or fault(kept.facts) < fault(than.facts))
 
 
 def _cut_out(kept: KeptFrame) -> KeptFrame:
     """The part of the frame around the face, a copy, with mesh and pose in pixels of it."""
-    height, width = kept.pixels.shape[:2]
-    flat = kept.face.landmarks[list(FACE_OVAL), :2]
-    low, high = flat.min(axis=0), flat.max(axis=0)
-    margin = _AROUND * (high - low)
-    left, right = pixels_between(float(low[0] - margin[0]), float(high[0] + margin[0]), width)
-    top, bottom = pixels_between(float(low[1] - margin[1]), float(high[1] + margin[1]), height)
-    moved = kept.face.landmarks - np.array([left, top, 0], np.float32)
-    pose = replace(kept.facts.pose, translation=kept.facts.pose.translation - np.array([left, top, 0]))
+    part, first = cut_around(kept.pixels, kept.face.landmarks[list(FACE_OVAL)], _AROUND)
+    moved = kept.face.landmarks - first
+    pose = replace(kept.facts.pose, translation=kept.facts.pose.translation - first)
     return KeptFrame(
-        pixels=kept.pixels[top:bottom, left:right].copy(),
+        pixels=part.copy(),
         face=replace(kept.face, landmarks=moved),
         facts=replace(kept.facts, landmarks=moved, pose=pose),
     )

@@ -1,6 +1,7 @@
 """When somebody speaks in a short recording that is there as a whole."""
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.audio_encoder import LOOK_AHEAD_FRAMES
@@ -8,6 +9,7 @@ from avatar_cli.families.portrait.voice_gate import BLOCK, BLOCK_FRAMES, VoiceGa
 from avatar_cli.runtime.residency import Residency
 
 
+@torch.no_grad()
 def find_voice(detector: Residency, sound: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Whether somebody speaks, 25 times a second: mono float32 [n] at 16 kHz to bool [m], m frames in n."""
     gate = VoiceGate(detector)

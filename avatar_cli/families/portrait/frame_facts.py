@@ -7,7 +7,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.families.portrait.face_mesh import Face, pixels_between
+from avatar_cli.families.portrait.face_cut import cut_around
+from avatar_cli.families.portrait.face_mesh import Face
 from avatar_cli.families.portrait.geometry import Pose, euler_angles, personal_pose
 from avatar_cli.families.portrait.landmarks import BLENDSHAPES, FACE_OVAL
 from avatar_cli.families.portrait.latents import MOUTH
@@ -22,6 +23,7 @@ MOST_TURNED = math.radians(25)  # yaw or pitch of a usable frame
 SMALLEST_USABLE = 24.0  # pixels per e
 MOST_CUT = 0.02  # share of the landmarks outside the frame
 _SIDE = 128  # pixels a face is shrunk to before its sharpness is measured
+_AROUND = 0.1  # of the face's size, in which colours are averaged
 _LOOKS = tuple(name for name in BLENDSHAPES if name.startswith("eyeLook"))
 
 
@@ -31,7 +33,7 @@ class FrameFacts:
 
     Attributes:
         seconds: When it is seen.
-        run: Its run of frames.
+        shot: Counts the shots before its own.
         landmarks: float32 [478, 3], pixels.
         canonical: float32 [478, 3], e, with the pose taken away as for a single picture.
         colours: float32 [128, 3], of the token points.
@@ -48,7 +50,7 @@ class FrameFacts:
     """
 
     seconds: float
-    run: int
+    shot: int
     landmarks: Floats
     canonical: Floats
     colours: Floats
@@ -74,19 +76,20 @@ class FrameFacts:
         return self.turn <= MOST_TURNED and self.scale >= SMALLEST_USABLE and self.outside <= MOST_CUT
 
 
-def facts_of(frame: VideoFrame, face: Face, shape: NDArray) -> FrameFacts:
+def facts_of(frame: VideoFrame, face: Face, shape: NDArray, shot: int = 0) -> FrameFacts:
     """Measures the face in a frame; `shape` is the mean face [478, 3]."""
     pose, canonical = personal_pose(face.landmarks, shape)
     yaw, pitch, _ = euler_angles(pose.rotation)
     scores = dict(zip(BLENDSHAPES, face.blendshapes.tolist(), strict=True))
+    around, first = cut_around(frame.pixels, face.landmarks, _AROUND)
     sharpness, brightness = _detail(frame.pixels, face.landmarks)
     smile = (scores["mouthSmileLeft"] + scores["mouthSmileRight"]) / 2
     return FrameFacts(
         seconds=frame.seconds,
-        run=frame.run,
+        shot=shot,
         landmarks=face.landmarks,
         canonical=canonical.astype(np.float32),
-        colours=sample_colours(frame.pixels, face.landmarks, pose.scale),
+        colours=sample_colours(around, face.landmarks - first, pose.scale),
         pose=pose,
         turn=math.hypot(yaw, pitch),
         gap=float(measure_mouth(canonical)[MOUTH.index("gap")]),
@@ -102,12 +105,8 @@ def facts_of(frame: VideoFrame, face: Face, shape: NDArray) -> FrameFacts:
 
 def _detail(image: NDArray[np.uint8], landmarks: Floats) -> tuple[float, float]:
     """Sharpness and brightness of the face in uint8 [H, W, 3], whatever its size and contrast."""
-    height, width = image.shape[:2]
-    flat = landmarks[list(FACE_OVAL), :2]
-    (left, top), (right, bottom) = flat.min(axis=0), flat.max(axis=0)
-    first, last = pixels_between(float(left), float(right), width)
-    upper, lower = pixels_between(float(top), float(bottom), height)
-    part = cv2.resize(image[upper:lower, first:last], (_SIDE, _SIDE), interpolation=cv2.INTER_AREA)
+    face, _ = cut_around(image, landmarks[list(FACE_OVAL)])
+    part = cv2.resize(face, (_SIDE, _SIDE), interpolation=cv2.INTER_AREA)
     gray = cv2.cvtColor(part, cv2.COLOR_RGB2GRAY).astype(np.float32)
     edges = cv2.Laplacian(gray, cv2.CV_32F)
     return float(edges.std() / (gray.std() + 1)), float(gray.mean())

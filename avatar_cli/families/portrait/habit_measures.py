@@ -61,7 +61,7 @@ def measure_habits(frames: Sequence[FrameFacts], mesh: NDArray, voice: NDArray[n
     ]
     if sum(map(len, stretches)) < _FEWEST_FRAMES:
         return USUAL
-    angles = np.array([euler_angles(pose.rotation) for pose in poses])
+    angles = _within_shots(np.array([euler_angles(pose.rotation) for pose in poses]), frames)
     canonical = [pose.to_canonical(facts.landmarks) for pose, facts in zip(poses, frames, strict=True)]
     mouth = measure_mouth(np.stack(canonical))
     lids = np.array([facts.lids for facts in frames])
@@ -79,13 +79,22 @@ def measure_habits(frames: Sequence[FrameFacts], mesh: NDArray, voice: NDArray[n
 
 
 def _stretches(frames: Sequence[FrameFacts]) -> list[NDArray[np.int64]]:
-    """Indices of frames that follow each other without a gap."""
+    """Indices of frames that follow each other without a gap or a cut."""
     breaks = [
         index + 1
         for index, (before, after) in enumerate(pairwise(frames))
-        if after.seconds - before.seconds > 1.5 / _RATE
+        if after.seconds - before.seconds > 1.5 / _RATE or after.shot != before.shot
     ]
     return np.split(np.arange(len(frames)), breaks)
+
+
+def _within_shots(angles: Doubles, frames: Sequence[FrameFacts]) -> Doubles:
+    """Angles [T, 3] against the mean of their shot: a cut is no motion of the head."""
+    shots = np.array([facts.shot for facts in frames])
+    centred = angles.copy()
+    for shot in np.unique(shots):
+        centred[shots == shot] -= angles[shots == shot].mean(axis=0)
+    return centred
 
 
 def _smoothed(angles: Doubles) -> Doubles:

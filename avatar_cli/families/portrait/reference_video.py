@@ -1,20 +1,23 @@
 """Watches a video of a person, frame by frame, for all that a photo does not tell."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.families.portrait.best_frames import LEAST_SHARPNESS, BestFrames, KeptFrame
-from avatar_cli.families.portrait.face_follower import FaceFollower
+from avatar_cli.families.portrait.best_frames import LEAST_SHARPNESS, KeptFrame
 from avatar_cli.families.portrait.face_view import FaceView
 from avatar_cli.families.portrait.frame_facts import FrameFacts, facts_of
 from avatar_cli.families.portrait.geometry import personal_pose
 from avatar_cli.families.portrait.habit_measures import measure_habits
 from avatar_cli.families.portrait.habits import Habits
 from avatar_cli.families.portrait.latents import FPS
+from avatar_cli.families.portrait.mesh_follower import MeshFollower
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
+from avatar_cli.families.portrait.scene_cuts import CutFinder
+from avatar_cli.families.portrait.shots import ShotsOfPerson
 from avatar_cli.families.portrait.tokens import assemble_tokens
 from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.media.video_reference import ReferenceVideo
@@ -43,6 +46,8 @@ class WatchedVideo:
         closed_eyes: A view of closed lids, likewise.
         frames: How many were looked at.
         usable: In how many of them the face is found, frontal, large and sharp enough to be measured.
+        left_out: How many frames after a cut show a face that is not taken for the person's.
+        left_out_from: When the first of them is seen, seconds; None where there are none.
         faces: How many faces the deciding frame shows.
         speaks: Whether a voice was heard; None where the video has no sound.
     """
@@ -54,6 +59,8 @@ class WatchedVideo:
     closed_eyes: FaceView | None
     frames: int
     usable: int
+    left_out: int
+    left_out_from: float | None
     faces: int
     speaks: bool | None
 
@@ -61,7 +68,10 @@ class WatchedVideo:
 def watch_video(
     video: ReferenceVideo, chosen: int | None, tracker: FaceTracker, find_voice: VoiceFinder
 ) -> WatchedVideo:
-    """Follows the person through the video; at most three frames are in memory.
+    """Follows the person through the video.
+
+    At most six frames are in memory, three of the person and three of the shot that passes. The sound is
+    listened to in a thread of its own meanwhile.
 
     Args:
         video: The video.
@@ -75,26 +85,31 @@ def watch_video(
         UsageError: There are fewer faces than `chosen`.
     """
     shape = load_motion_basis().shape
-    follower, best = FaceFollower(video.path, chosen, tracker), BestFrames()
-    seen: list[FrameFacts] = []
-    count = 0
-    for frame in video.frames():
-        count += 1
-        face = follower.see(frame)
-        if face is not None:
-            facts = facts_of(frame, face, shape)
-            best.offer(frame, face, facts)
-            seen.append(facts)
+    follower, cuts, shots = MeshFollower(video.path, chosen, tracker), CutFinder(), ShotsOfPerson()
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="voice") as beside:
+        heard = beside.submit(_hear, video, find_voice)
+        count, shot = 0, 0
+        for frame in video.frames():
+            count += 1
+            if cut := cuts.is_cut(frame.pixels):
+                shots.end_shot()
+                shot += 1
+            face = follower.see(frame, cut)
+            if face is not None:
+                shots.take(frame, face, facts_of(frame, face, shape, shot))
+        shots.end_shot()
+        spoken = heard.result()
+    seen, best = shots.seen, shots.best
     if best.neutral is None:
         raise InputError(
             f"No face was found in {video.path}: use a video that shows one person from the front, well lit."
         )
+    voice = None if spoken is None else _at_frames(spoken, seen)
     sharpness = float(np.median([facts.sharpness for facts in seen]))
     lids = float(np.median([facts.lids for facts in seen]))
     usable = [facts for facts in seen if facts.frontal and facts.sharpness >= LEAST_SHARPNESS * sharpness]
     mesh = _mean_mesh(usable, best.neutral.facts, shape)
     colours = np.median([facts.colours for facts in usable or [best.neutral.facts]], axis=0)
-    voice = _voice(video, seen, find_voice)
     return WatchedVideo(
         neutral=best.neutral,
         tokens=assemble_tokens(mesh, colours, shape),
@@ -103,6 +118,8 @@ def watch_video(
         closed_eyes=best.closed_eyes(sharpness, lids),
         frames=count,
         usable=len(usable),
+        left_out=shots.left_out,
+        left_out_from=shots.left_out_from,
         faces=follower.faces,
         speaks=None if voice is None else bool(voice.any()),
     )
@@ -122,13 +139,13 @@ def _mean_mesh(usable: list[FrameFacts], chosen: FrameFacts, shape: NDArray) -> 
     return personal_pose(np.median(alike, axis=0), shape)[1]
 
 
-def _voice(
-    video: ReferenceVideo, seen: list[FrameFacts], find_voice: VoiceFinder
-) -> NDArray[np.bool_] | None:
-    """For every frame with the face whether somebody speaks then; None where there is no sound."""
-    sound = video.sound(seen[-1].seconds + 1 / FPS)
-    if sound is None:
-        return None
-    speaks = find_voice(sound)
+def _hear(video: ReferenceVideo, find_voice: VoiceFinder) -> NDArray[np.bool_] | None:
+    """When somebody speaks in what is watched, 25 times a second; None where there is no sound."""
+    sound = video.sound(video.seconds)
+    return None if sound is None else find_voice(sound)
+
+
+def _at_frames(spoken: NDArray[np.bool_], seen: list[FrameFacts]) -> NDArray[np.bool_]:
+    """For every frame with the face whether somebody speaks then."""
     frames = np.array([round(facts.seconds * FPS) for facts in seen])
-    return np.asarray(speaks[np.minimum(frames, len(speaks) - 1)])
+    return np.asarray(spoken[np.minimum(frames, len(spoken) - 1)])

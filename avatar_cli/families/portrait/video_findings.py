@@ -15,6 +15,7 @@ def findings(watched: WatchedVideo) -> ReferenceWatched:
     return ReferenceWatched(
         frames=watched.frames,
         usable=watched.usable,
+        left_out=watched.left_out,
         seconds=watched.neutral.facts.seconds,
         open_mouth=watched.open_mouth is not None,
         closed_eyes=watched.closed_eyes is not None,
@@ -26,6 +27,11 @@ def findings(watched: WatchedVideo) -> ReferenceWatched:
 def video_warnings(video: ReferenceVideo, watched: WatchedVideo) -> list[str]:
     """What is missing in a video, one sentence each."""
     sentences = list(video.warnings)
+    if watched.left_out_from is not None:
+        sentences.append(
+            f"At {watched.left_out_from:.1f} s {video.path} cuts to somebody else, or to quite another "
+            f"light: {watched.left_out} of its frames are left out."
+        )
     if watched.usable < _FEW_USABLE:
         sentences.append(
             f"Only {watched.usable} of {watched.frames} frames of {video.path} show the face large, sharp "

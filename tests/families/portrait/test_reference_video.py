@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from avatar_cli.families.portrait.best_frames import CLOSED_LIDS, OPEN_GAP
-from avatar_cli.families.portrait.face_follower import MeshFollower
 from avatar_cli.families.portrait.latents import MOUTH
 from avatar_cli.families.portrait.measures import measure_mouth, measure_upper_face
+from avatar_cli.families.portrait.mesh_follower import MeshFollower
 from avatar_cli.families.portrait.person_mask import PersonMasker
 from avatar_cli.families.portrait.reference import encode_reference, encode_video_reference
 from avatar_cli.families.portrait.reference_video import watch_video
+from avatar_cli.families.portrait.scene_cuts import CutFinder
 from avatar_cli.families.portrait.speaker import middle_of_the_eyes
 from avatar_cli.families.portrait.video_findings import findings, video_warnings
 from avatar_cli.media.ffmpeg import ffmpeg_path
@@ -23,6 +24,7 @@ from avatar_cli.protocol.errors import InputError, UsageError
 from avatar_cli.protocol.job import Fit, Picture
 
 CLIP = "g_bbaf2n_grid_360x288.mpg"
+OTHER_CLIP = "g_pwij3p_grid_360x288.mpg"
 GAP = MOUTH.index("gap")
 PICTURE = Picture(360, 288, Fraction(25), Fit.CROP, "black", face=None)
 SCENE = np.zeros((288, 360, 3), np.uint8)
@@ -165,3 +167,49 @@ def test_a_video_without_a_face_is_refused(tmp_path, tracker, picture):
     video = film(tmp_path / "wall.mp4", [np.full_like(picture, 90)] * 3)
     with pytest.raises(InputError, match=r"No face was found in .*wall.mp4: use a video"):
         watch_video(video, None, tracker, always)
+
+
+@pytest.fixture(scope="module")
+def other_person(media):
+    return [frame.pixels for frame in ReferenceVideo(media / "video" / OTHER_CLIP).frames()][:12]
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory, clip, other_person):
+    """The person, then somebody else for a second, then the person again."""
+    images = [frame.pixels for frame in clip.frames()]
+    path = tmp_path_factory.mktemp("film") / "interrupted.mp4"
+    return film(path, [*images[:12], *other_person, *images[12:36]])
+
+
+def test_frames_after_a_cut_to_somebody_else_are_left_out_and_told(interrupted, watched, tracker):
+    found = watch_video(interrupted, None, tracker, always)
+    assert (found.frames, found.left_out, found.left_out_from) == (48, 12, pytest.approx(0.96))
+    assert found.usable == 36
+    assert not 0.9 < found.neutral.facts.seconds < 1.9
+    assert np.abs(found.tokens - watched.tokens).max() < 0.1
+    assert found.habits.head == pytest.approx(watched.habits.head, abs=0.1)
+    assert findings(found).left_out == 12
+    assert video_warnings(interrupted, found) == [
+        f"At 1.0 s {interrupted.path} cuts to somebody else, or to quite another light: "
+        "12 of its frames are left out."
+    ]
+
+
+def test_who_is_seen_first_is_the_person(tmp_path, clip, other_person, watched, tracker):
+    images = [frame.pixels for frame in clip.frames()]
+    found = watch_video(film(tmp_path / "b.mp4", [*other_person, *images]), None, tracker, always)
+    assert (found.usable, found.left_out) == (12, 38)
+    assert found.neutral.facts.seconds < 1
+
+
+def test_a_cut_between_shots_of_one_person_leaves_nothing_out(tmp_path, clip, tracker):
+    images = [frame.pixels for frame in clip.frames()]
+    nearer = [cv2.resize(image, None, fx=1.2, fy=1.2)[50:338, 20:380] for image in images[20:]]
+    brighter = [cv2.convertScaleAbs(image, alpha=1.2, beta=10) for image in nearer]
+    cuts = CutFinder()
+    assert [cuts.is_cut(image) for image in (images[0], images[17], brighter[0])] == [False, False, True]
+    found = watch_video(film(tmp_path / "two.mp4", [*images[:18], *brighter]), None, tracker, always)
+    assert (found.usable, found.left_out) == (36, 0)
+    one_shot = watch_video(film(tmp_path / "one.mp4", images[:36]), None, tracker, always)
+    assert found.habits.head == pytest.approx(one_shot.habits.head, abs=0.15)
