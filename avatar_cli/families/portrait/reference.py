@@ -117,10 +117,9 @@ def encode_video_reference(
     photo = Photo(path, watched.neutral.pixels, opacity=None)
     choice = _choice_warnings("The video", watched.faces, picture)
     face = watched.neutral.face
-    reference = _encoded(photo, photo.pixels, face, scene, picture, masker, choice)
+    reference = _encoded(photo, photo.pixels, face, scene, picture, masker, choice, watched.tokens)
     return replace(
         reference,
-        tokens=watched.tokens,
         habits=watched.habits,
         open_mouth=watched.open_mouth,
         closed_eyes=watched.closed_eyes,
@@ -135,7 +134,9 @@ def _encoded(
     picture: Picture,
     masker: PersonMasker,
     choice: list[str],
+    tokens: Floats | None = None,
 ) -> PortraitReference:
+    """What this one picture tells; the reference tokens are made of it where they are not given."""
     check_suitable(photo.path, seen, face)
     canvas = compose(photo, face.landmarks, scene, picture.fit)
     landmarks = _moved(face.landmarks, canvas.transform)
@@ -152,7 +153,7 @@ def _encoded(
         ),
         pose=pose,
         canonical=canonical.astype(np.float32),
-        tokens=reference_tokens(canvas.image, landmarks, shape),
+        tokens=reference_tokens(canvas.image, landmarks, shape) if tokens is None else tokens,
         rest=resting_latents(canonical, _smile(face)),
         warnings=(*choice, *face_warnings(seen, face), *_scene_warnings(canvas, picture)),
     )
