@@ -48,15 +48,14 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-@pytest.fixture
-def speech(tmp_path: Path) -> Callable[[float], Path]:
-    """The first seconds of the demo speech, repeated as often as it takes, as a WAV."""
+@pytest.fixture(scope="session")
+def write_speech() -> Callable[[Path, float], Path]:
+    """Writes the first seconds of the demo speech, repeated as often as it takes, as a WAV."""
 
-    def cut(seconds: float) -> Path:
+    def write(path: Path, seconds: float) -> Path:
         with wave.open(str(asset_path("demo/speech.wav"))) as file:
             rate, samples = file.getframerate(), file.readframes(file.getnframes())
         sound = np.resize(np.frombuffer(samples, np.int16), round(seconds * rate))
-        path = tmp_path / f"speech-{seconds}.wav"
         with wave.open(str(path), "wb") as file:
             file.setnchannels(1)
             file.setsampwidth(2)
@@ -64,4 +63,10 @@ def speech(tmp_path: Path) -> Callable[[float], Path]:
             file.writeframes(sound.tobytes())
         return path
 
-    return cut
+    return write
+
+
+@pytest.fixture
+def speech(tmp_path: Path, write_speech: Callable[[Path, float], Path]) -> Callable[[float], Path]:
+    """So many seconds of it in this test's own folder."""
+    return lambda seconds: write_speech(tmp_path / f"speech-{seconds}.wav", seconds)

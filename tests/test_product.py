@@ -18,7 +18,7 @@ import avatar_cli
 from avatar_cli.assets import asset_path
 from avatar_cli.cli.presets import load_preset
 from avatar_cli.families.portrait.vocabulary import INTENSITIES, OPPOSITES, WORDS
-from avatar_cli.media.probe_mp4 import decoding_fault, probe_mp4, read_sound
+from avatar_cli.media.probe_mp4 import decoding_fault, probe_mp4
 
 REFERENCE = asset_path("demo/reference.png")
 SMALL = ("--size", "320x180", "--steps", "2", "-s", "encoding.preset=ultrafast")
@@ -84,32 +84,6 @@ def test_one_and_two_ranks_give_the_same_frames(speech, tmp_path):
     assert len(hashes[1]) == 100
     assert len(set(hashes[1])) > 90
     assert hashes[1] == hashes[2]
-
-
-def test_speech_that_arrives_on_stdin_gives_the_frames_and_sound_of_the_file(speech, tmp_path):
-    path = speech(4.1)
-    settings = (*SMALL, "--fps", "30", "--threads", 1)
-    done = render(
-        REFERENCE, path, "-o", tmp_path / "file.mp4", *settings, "--frame-hashes", tmp_path / "file"
-    )
-    assert done.returncode == 0, done.stderr
-    process = subprocess.Popen(
-        command(REFERENCE, "-", "-o", tmp_path / "in.mp4", *settings, "--frame-hashes", tmp_path / "in"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    content = path.read_bytes()
-    size = len(content) // 7
-    for start in range(0, 6 * size, size):
-        process.stdin.write(content[start : start + size])
-        process.stdin.flush()
-        time.sleep(0.5)
-    _, errors = process.communicate(content[6 * size :], timeout=120)
-    assert process.returncode == 0, errors
-    assert (tmp_path / "in").read_text() == (tmp_path / "file").read_text()
-    assert len((tmp_path / "in").read_text().splitlines()) == 123
-    assert np.array_equal(read_sound(tmp_path / "in.mp4"), read_sound(tmp_path / "file.mp4"))
 
 
 def test_a_killed_ffmpeg_is_reported_and_nothing_is_left(speech, tmp_path):

@@ -6,12 +6,15 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import psutil
 import pytest
 
 from avatar_cli.assets import asset_path
+from avatar_cli.media.probe_mp4 import read_sound
 
 REFERENCE = asset_path("demo/reference.png")
+FPS = ("--fps", "30")
 CHEAP = ("--size", "64x64", "--steps", "1", "-s", "encoding.preset=ultrafast")
 PATIENCE = 120.0  # seconds; for a machine that does other things as well
 
@@ -29,22 +32,35 @@ def wait_for_frames(partial, process):
         time.sleep(0.05)
 
 
+@pytest.fixture(scope="module")
+def file(tmp_path_factory, write_speech):
+    """The video of a speech in a file, beside the speech and the hashes of its frames."""
+    folder = tmp_path_factory.mktemp("file")
+    write_speech(folder / "speech.wav", 4.1)
+    words = (folder / "speech.wav", "-o", folder / "file.mp4", "--frame-hashes", folder / "hashes", *FPS)
+    done = start(*words)
+    _, errors = done.communicate(timeout=PATIENCE)
+    assert done.returncode == 0, errors
+    return folder
+
+
 @pytest.mark.parametrize("options", [(), ("--nproc", "2", "--mode", "batch")])
-def test_the_frames_of_a_slow_pipe_are_those_of_the_file(options, speech, tmp_path):
-    path = speech(6.0)
-    done = start(path, "-o", tmp_path / "file.mp4", "--frame-hashes", tmp_path / "file")
-    assert done.wait(PATIENCE) == 0, done.communicate()[1]
-    done.communicate()
-    piped = start("-", "-o", tmp_path / "pipe.mp4", "--frame-hashes", tmp_path / "pipe", *options)
-    data = path.read_bytes()
-    piped.stdin.write(data[: len(data) * 3 // 4])
-    piped.stdin.flush()
+def test_a_slow_pipe_gives_the_frames_and_the_sound_of_the_file(options, file, tmp_path):
+    output, hashes = tmp_path / "pipe.mp4", tmp_path / "hashes"
+    piped = start("-", "-o", output, "--frame-hashes", hashes, *FPS, *options)
+    data = (file / "speech.wav").read_bytes()
+    size = len(data) // 7
+    for place in range(0, 6 * size, size):
+        piped.stdin.write(data[place : place + size])
+        piped.stdin.flush()
+        time.sleep(0.2)
     if not options:
         wait_for_frames(tmp_path / "pipe.partial.mp4", piped)  # before the rest has come
-    _, errors = piped.communicate(data[len(data) * 3 // 4 :], timeout=PATIENCE)
+    _, errors = piped.communicate(data[6 * size :], timeout=PATIENCE)
     assert piped.returncode == 0, errors
-    assert len((tmp_path / "file").read_text().splitlines()) == 150
-    assert (tmp_path / "pipe").read_text() == (tmp_path / "file").read_text()
+    assert len(hashes.read_text().splitlines()) == 123
+    assert hashes.read_text() == (file / "hashes").read_text()
+    assert np.array_equal(read_sound(output), read_sound(file / "file.mp4"))
 
 
 def test_a_killed_command_leaves_no_process_and_no_temporary_file(speech, tmp_path):
