@@ -17,6 +17,7 @@ from avatar_cli.assets import asset_path
 from avatar_cli.evaluation.benchmark.figures import markdown_table
 from avatar_cli.evaluation.held_out import CLIPS, still_frame, track_clip
 from avatar_cli.evaluation.tracks import FaceTrack
+from avatar_cli.families.portrait.checkpoints import load_network
 from avatar_cli.families.portrait.geometry import mirrored
 from avatar_cli.families.portrait.landmarks import LEFT_EYE, LIPS, RIGHT_EYE
 from avatar_cli.families.portrait.latents import CHANNELS, MESH_POINTS, MOUTH_SLICE
@@ -26,7 +27,6 @@ from avatar_cli.families.portrait.sr_dit import ASSET, MeshDiT, MeshDiTParams
 from avatar_cli.families.portrait.tokens import reference_tokens
 from avatar_cli.families.portrait.training.clips import remove_pose
 from avatar_cli.media.decoding import Image
-from avatar_cli.runtime.weights import Checkpoint, load_whole
 
 Floats = NDArray[np.float32]
 
@@ -185,10 +185,7 @@ def lifted(network: MeshDiT, latents: Floats, tokens: Floats) -> Floats:
 
 def load_mesh_dit() -> MeshDiT:
     """The embedded SR DiT on the CPU."""
-    checkpoint = Checkpoint(asset_path(ASSET))
-    network = MeshDiT(MeshDiTParams(**checkpoint.config()))
-    load_whole(network, checkpoint, torch.device("cpu"))
-    return network.eval()
+    return load_network(asset_path(ASSET), MeshDiT, MeshDiTParams)
 
 
 def _rms(vectors: NDArray) -> float:

@@ -1,7 +1,7 @@
 """The portrait family: its modules, and how they plug into the stages."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from avatar_cli.assets import asset_path
 from avatar_cli.families.portrait.a2v_dit import MotionDiT, MotionDiTParams
 from avatar_cli.families.portrait.audio_encoder import LOOK_AHEAD_FRAMES, AudioEncoder, AudioEncoderParams
+from avatar_cli.families.portrait.checkpoints import module_of
 from avatar_cli.families.portrait.clip_voice import find_voice
 from avatar_cli.families.portrait.frames import PortraitDecoder
 from avatar_cli.families.portrait.latents import CHANNELS, FPS
@@ -30,14 +31,13 @@ from avatar_cli.families.portrait.video_findings import findings, video_warnings
 from avatar_cli.families.portrait.voice_detector import VoiceDetector, VoiceDetectorParams
 from avatar_cli.media.image_in import Photo
 from avatar_cli.media.video_reference import ReferenceVideo
-from avatar_cli.protocol.errors import EnvironmentProblem, UsageError
+from avatar_cli.protocol.errors import UsageError
 from avatar_cli.protocol.events import EventSink, ReferenceWatched
 from avatar_cli.protocol.job import Cue, Generation, Picture, Prompted
 from avatar_cli.runtime.chunks import ChunkPlan, Layout, Tail
 from avatar_cli.runtime.module import Module
 from avatar_cli.runtime.pipeline import Graph
 from avatar_cli.runtime.residency import PlainResidency, Residency
-from avatar_cli.runtime.weights import Checkpoint
 from avatar_cli.stages.audio_to_video import AudioToVideoStage
 from avatar_cli.stages.context import ContextStage
 from avatar_cli.stages.decode import DecodeStage
@@ -186,25 +186,4 @@ def _sharded(motion: Module, mesh: Module, ranks: int, emit: EventSink) -> tuple
 
 
 def _module(name: str, network: Callable[[Any], nn.Module], params: Callable[..., Any]) -> Module:
-    path = asset_path(f"{name}.safetensors")
-
-    def build(config: Mapping[str, Any]) -> nn.Module:
-        try:
-            sizes = params(**{key: _frozen(value) for key, value in config.items()})
-        except TypeError as error:
-            raise EnvironmentProblem(
-                f"{path} holds the weights of another network ({error}): install avatar again."
-            ) from error
-        return network(sizes)
-
-    return Module(
-        name=path.stem,
-        checkpoint=Checkpoint(path),
-        build=build,
-        blocks=lambda network: list(getattr(network, "blocks", ())),
-    )
-
-
-def _frozen(value: Any) -> Any:
-    """JSON has no tuples, and params are frozen dataclasses of them."""
-    return tuple(value) if isinstance(value, list) else value
+    return module_of(asset_path(f"{name}.safetensors"), network, params)

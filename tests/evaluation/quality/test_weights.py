@@ -11,6 +11,7 @@ from avatar_cli.assets import asset_path
 from avatar_cli.evaluation.correlation import best_match
 from avatar_cli.evaluation.held_out import CLIPS, track_clip
 from avatar_cli.evaluation.quality.sound import hear
+from avatar_cli.families.portrait.checkpoints import load_network
 from avatar_cli.families.portrait.latents import MOUTH
 from avatar_cli.families.portrait.measures import measure_mouth
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
@@ -19,7 +20,7 @@ from avatar_cli.families.portrait.tokens import reference_tokens
 from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.families.portrait.training.generation import Performance, asked, load_networks, perform
 from avatar_cli.media.decoding import read_sound
-from avatar_cli.runtime.weights import Checkpoint, load_whole, save_checkpoint
+from avatar_cli.runtime.weights import Checkpoint, save_checkpoint
 
 GAP, WIDTH = MOUTH.index("gap"), MOUTH.index("width")
 
@@ -45,19 +46,10 @@ def people(media):
     return found
 
 
-def mesh_network(folder):
-    checkpoint = Checkpoint(folder / "sr_dit.safetensors")
-    config = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in checkpoint.config().items()
-    }
-    network = MeshDiT(MeshDiTParams(**config))
-    load_whole(network, checkpoint, torch.device("cpu"))
-    return network
-
-
 def what_fails(folder, people):
     """Names of what these weights do not do."""
-    networks, mesh_dit = load_networks(folder), mesh_network(folder)
+    networks = load_networks(folder)
+    mesh_dit = load_network(folder / "sr_dit.safetensors", MeshDiT, MeshDiTParams)
     takes = [perform(networks, sound, Performance(tokens)) for tokens, sound, *_ in people]
     with torch.no_grad():
         meshes = [

@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from avatar_cli.assets import asset_path
+from avatar_cli.families.portrait.checkpoints import load_network
 from avatar_cli.families.portrait.geometry import personal_pose
 from avatar_cli.families.portrait.landmarks import INNER_LOWER_LIP, INNER_UPPER_LIP, LEFT_EYE, LIPS, RIGHT_EYE
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH_SLICE
@@ -15,7 +16,6 @@ from avatar_cli.families.portrait.tracker import FaceTracker
 from avatar_cli.families.portrait.training.mesh_pairs import PairSampler, Person, whole_closure
 from avatar_cli.families.portrait.training.super_resolution import flow_loss, install_basis, mesh_patches
 from avatar_cli.media.image_in import load_photo
-from avatar_cli.runtime.weights import Checkpoint, load_whole
 
 BASIS = load_motion_basis()
 E = 100  # to percent of the eye distance
@@ -23,11 +23,7 @@ E = 100  # to percent of the eye distance
 
 @pytest.fixture(scope="module")
 def network():
-    checkpoint = Checkpoint(asset_path(ASSET))
-    with torch.device("meta"):
-        network = MeshDiT(MeshDiTParams(**checkpoint.config()))
-    load_whole(network, checkpoint, torch.device("cpu"))
-    return network.eval()
+    return load_network(asset_path(ASSET), MeshDiT, MeshDiTParams)
 
 
 @pytest.fixture(scope="module")
