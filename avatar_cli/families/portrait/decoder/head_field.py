@@ -10,6 +10,7 @@ from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.decoder.face_frame import SKIN_POINTS, FaceFrame
 from avatar_cli.families.portrait.decoder.grid import FieldGrid
 from avatar_cli.families.portrait.decoder.head_mask import layer_mask, sheet_mask
+from avatar_cli.families.portrait.decoder.held_edges import HeldEdges
 from avatar_cli.families.portrait.decoder.inversion import invert_displacement
 from avatar_cli.families.portrait.decoder.layers import Layers
 from avatar_cli.families.portrait.decoder.photo import density_for
@@ -70,6 +71,7 @@ class HeadField:
         mask = mask_of(face, person, self.grid)
         self._moving = np.flatnonzero(mask > 0)
         self._operator = spline.operator(self.grid.nodes[self._moving]) * mask[self._moving, None]
+        self._edges = HeldEdges(face, self.grid, layers.opacity)
         self._extents = _Extents(self.grid, layers.opacity[box.inside])
 
     def displacement(
@@ -78,10 +80,12 @@ class HeadField:
         """Forward field [rows, columns, 2] (px) for vertices [478, 2] and anchors [A, 2] moved by px."""
         moved = np.concatenate([vertices[self._vertices], anchors])
         # Twice a matrix by a vector is faster than once by two columns: reading the matrix is the cost.
-        field = np.zeros((self.grid.rows * self.grid.columns, 2), np.float32)
-        field[self._moving, 0] = self._operator @ moved[:, 0]
-        field[self._moving, 1] = self._operator @ moved[:, 1]
-        return field.reshape(self.grid.rows, self.grid.columns, 2)
+        field = np.zeros((self.grid.rows, self.grid.columns, 2), np.float32)
+        nodes = field.reshape(-1, 2)
+        nodes[self._moving, 0] = self._operator @ moved[:, 0]
+        nodes[self._moving, 1] = self._operator @ moved[:, 1]
+        self._edges.hold(field)
+        return field
 
     def inverse(self, displacement: NDArray[np.float32]) -> NDArray[np.float32]:
         """Backward field [rows, columns, 2] (px) of a forward one."""
