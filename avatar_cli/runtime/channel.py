@@ -12,10 +12,6 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 
 
-class CancelledError(Exception):
-    """The channel was cancelled: the job ends early and nobody is to blame."""
-
-
 class StageError(Exception):
     """The first error of a worker, with the stage and the chunk it was busy with."""
 
@@ -73,10 +69,6 @@ class Channel(Generic[Item]):
             self._not_full.notify_all()
             self._not_empty.notify_all()
 
-    def cancel(self) -> None:
-        """End both sides early with `CancelledError`."""
-        self.fail(CancelledError())
-
     def __iter__(self) -> Iterator[Item]:
         return self
 
@@ -113,7 +105,7 @@ class Worker:
         return self
 
     def join(self) -> None:
-        """Wait for the end. Raises `StageError` for the error this worker met first, or `CancelledError`."""
+        """Wait for the end. Raises `StageError` for the error this worker met first."""
         self._thread.join()
         if self._error is not None:
             raise self._error
@@ -121,7 +113,7 @@ class Worker:
     def _main(self) -> None:
         try:
             self._run(self)
-        except (StageError, CancelledError) as error:
+        except StageError as error:
             self._fail(error)
         except BaseException as error:
             failure = StageError(self.stage, self.chunk, error)

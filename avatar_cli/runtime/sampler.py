@@ -42,16 +42,6 @@ def uniform_schedule(steps: int) -> Tensor:
     return torch.linspace(0.0, 1.0, steps + 1)
 
 
-def shifted(schedule: Tensor, shift: float) -> Tensor:
-    """Move times by t' = shift t / (1 + (shift - 1) t); the ends stay at 0 and 1.
-
-    shift > 1 spends fewer steps near the noise, shift < 1 more. The same formula written for the noise
-    level 1 - t, as in Esser et al. (arXiv 2403.03206, section 5.3.2), with their shift s is 1 / s here.
-    """
-    t = schedule.double()  # in single precision the end may come out beside 1
-    return (shift * t / (1 + (shift - 1) * t)).to(schedule.dtype)
-
-
 def chunk_noise(shape: tuple[int, ...], job_seed: int, chunk: Chunk, device: torch.device) -> Tensor:
     """Standard normal float32 noise of one chunk.
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from avatar_cli.runtime.channel import CancelledError, Channel, StageError, Worker
+from avatar_cli.runtime.channel import Channel, StageError, Worker
 
 # Far above what a wake-up takes on a loaded machine, far below what a lost one would take.
 PATIENCE = 10.0
@@ -46,7 +46,7 @@ def test_a_full_channel_stops_its_producer():
     made: list[int] = []
 
     def produce() -> None:
-        with suppress(CancelledError):
+        with suppress(OSError):
             for item in range(10):
                 made.append(item)
                 channel.put(item)
@@ -58,7 +58,7 @@ def test_a_full_channel_stops_its_producer():
     time.sleep(0.05)
     assert made == [0, 1, 2]  # two in the channel, one waiting
     assert next(channel) == 0
-    channel.cancel()
+    channel.fail(OSError("enough"))
     assert finished(thread)
     assert made[:3] == [0, 1, 2]
     assert len(made) <= 4
@@ -111,16 +111,6 @@ def test_an_error_is_not_lost_on_those_who_come_later():
             next(channel)
         with pytest.raises(OSError, match="broken"):
             channel.put(2)
-
-
-def test_cancel_ends_both_sides():
-    channel: Channel[int] = Channel()
-    channel.put(1)
-    channel.cancel()
-    with pytest.raises(CancelledError):
-        channel.put(2)
-    with pytest.raises(CancelledError):
-        list(channel)
 
 
 def test_nothing_can_be_put_after_close():
@@ -272,10 +262,5 @@ def test_an_error_keeps_its_origin_through_a_chain_of_workers():
         assert str(caught.value) == "decode N1: broken pipe"
 
 
-def test_a_worker_that_is_cancelled_says_so_and_one_that_ends_says_nothing():
-    source: Channel[int] = Channel()
-    worker = Worker("decode", lambda worker: list(source), [source]).start()
-    source.cancel()
-    with pytest.raises(CancelledError):
-        worker.join()
+def test_a_worker_that_ends_says_nothing():
     Worker("decode", lambda worker: None, []).start().join()

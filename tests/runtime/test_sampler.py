@@ -1,9 +1,7 @@
-import math
-
 import pytest
 import torch
 
-from avatar_cli.runtime.sampler import euler_sample, shifted, uniform_schedule
+from avatar_cli.runtime.sampler import euler_sample, uniform_schedule
 
 NO_ANCHORS = torch.zeros(1, dtype=torch.bool)
 
@@ -75,15 +73,3 @@ def test_half_precision_models_are_integrated_in_single_precision():
         lambda x, t: x.bfloat16(), torch.ones(3), uniform_schedule(6), torch.zeros(1), NO_ANCHORS
     )
     assert x.dtype == torch.float32
-
-
-def test_shift_keeps_the_ends_and_matches_the_noise_level_form():
-    schedule = uniform_schedule(8)
-    assert torch.equal(shifted(schedule, 1.0), schedule)
-    for shift in (0.2, 3.0):
-        moved = shifted(schedule, shift)
-        assert (moved[0].item(), moved[-1].item()) == (0.0, 1.0)
-        assert bool((moved.diff() > 0).all())
-    level = 1 - schedule
-    torch.testing.assert_close(1 - shifted(schedule, 1 / 7), 7 * level / (1 + 6 * level))
-    assert math.isclose(shifted(schedule, 3.0)[4].item(), 0.75, rel_tol=1e-6)
