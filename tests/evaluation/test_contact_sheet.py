@@ -22,8 +22,8 @@ def test_portraits_stand_in_rows_and_refused_photos_are_named(tmp_path, capsys):
 
 
 def test_without_any_portrait_there_is_no_sheet(tmp_path):
-    refused, output = tmp_path / "plain.png", tmp_path / "sheet.png"
-    cv2.imwrite(str(refused), np.full((64, 64, 3), 200, np.uint8))
+    refused, output = tmp_path / "text.png", tmp_path / "sheet.png"
+    refused.write_text("no picture")
 
     assert contact_sheet.main([str(refused), "-o", str(output)]) == 1
     assert not output.exists()
