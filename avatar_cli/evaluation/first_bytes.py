@@ -1,12 +1,11 @@
 """When a growing video first plays, seen from outside: snapshots of the file, tried in a real decoder."""
 
-import subprocess
 import tempfile
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from avatar_cli.media.ffmpeg import ffmpeg_path
+from avatar_cli.media.decoding import read_frames
 from avatar_cli.protocol.events import now
 
 _PERIOD = 0.002  # seconds between two looks
@@ -68,6 +67,7 @@ def decodes_a_frame(content: bytes) -> bool:
     with tempfile.NamedTemporaryFile(suffix=".mp4") as file:
         file.write(content)
         file.flush()
-        command = [str(ffmpeg_path()), "-v", "quiet", "-nostdin", "-i", file.name, "-map", "0:v:0"]
-        command += ["-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "gray", "-"]
-        return len(subprocess.run(command, capture_output=True, check=False).stdout) > 0
+        try:
+            return next(read_frames(Path(file.name)), None) is not None
+        except RuntimeError:
+            return False

@@ -16,13 +16,11 @@ from avatar_cli.families.portrait.audio_encoder import (
     LOOK_AHEAD_FRAMES,
     AudioTokens,
 )
-from avatar_cli.families.portrait.audio_features import MELS, SILENCE, LogMelStream
+from avatar_cli.families.portrait.audio_features import MELS, MELS_PER_FRAME, SILENCE, LogMelStream
 from avatar_cli.families.portrait.voice_gate import BLOCK, VoiceGate
 from avatar_cli.runtime.residency import Residency
 from avatar_cli.runtime.span import Span
 from avatar_cli.stages.values import SpeechTrack
-
-MELS_PER_FRAME = 4  # 100 Hz against 25 frames/s
 
 
 @dataclass(frozen=True)
