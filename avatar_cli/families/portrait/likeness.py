@@ -1,16 +1,24 @@
-"""Whether a face looks like one in a photo of a person, and whether its mouth can be seen.
+"""Whether a face looks like one in a photo of a person, and whether its mouth and eyes can be seen.
 
-Both answers keep a margin to every real face that they were tried on, so that no person is told to look like
-a drawing. Paintings and statues of natural proportions are therefore taken for people.
+All answers keep a margin to every real face that they were tried on, so that no person is told to look like a
+drawing. Paintings and statues of natural proportions are therefore taken for people.
 """
+
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from avatar_cli.families.portrait.face_mesh import pixels_between
+from avatar_cli.families.portrait.face_cut import cut_around
 from avatar_cli.families.portrait.geometry import CHIN_TIP, ORIGIN
-from avatar_cli.families.portrait.landmarks import FACE_OVAL, OUTER_LOWER_LIP, OUTER_UPPER_LIP
+from avatar_cli.families.portrait.landmarks import (
+    FACE_OVAL,
+    LEFT_EYE,
+    OUTER_LOWER_LIP,
+    OUTER_UPPER_LIP,
+    RIGHT_EYE,
+)
 
 NOSE_TIP = 1
 FACE_SIDES = (234, 454)
@@ -22,10 +30,22 @@ LEAST_MATURITY = 2.93
 # Drop of the nose tip below the nose root against the width of the face. A dog's snout ends high: 0.19;
 # people's noses reach 0.22 and more.
 SHORTEST_NOSE = 0.205
-# Deviation of the lightness on the lips against that on the face: 0 where a bar hides them, 0.33 and more
-# where they are seen, also closed ones in blurred pictures.
-LEAST_LIP_CONTRAST = 0.15
-MEASURED_SIDE = 256
+# Shares of the deviation of the lightness on the whole face. Lips that are seen have a deviation of 0.38 and
+# more of their own, or differ from the skin around them: those of smiles and of dark faces in the first, the
+# pale and the blurred in the second. Plain masks with folds reach 0.36 and 0.33, and 0.7 in redness.
+LEAST_LIP_CONTRAST = 0.38
+LEAST_LIP_SHADE = 0.35
+LEAST_LIP_REDNESS = 1.2  # a* of CIE Lab
+# How much darker than the cheeks what is around an eye is, and how much darker still the eye is. Eyes that
+# lie in such a shade are darker than it by 0.45 and more; behind dark glasses nothing is.
+SHADE_OF_GLASSES = 1.5
+LEAST_EYE_SHADE = 0.25
+MEASURED_SIDE = 200
+_LIP_RING = (5, 13)  # pixels of MEASURED_SIDE: the skin around lips, and how near it begins
+_EYE_RING = 15
+_LIPS = (*OUTER_UPPER_LIP, *reversed(OUTER_LOWER_LIP))
+_EYES = tuple((*eye.upper_lid, *reversed(eye.lower_lid)) for eye in (LEFT_EYE, RIGHT_EYE))
+_CHEEKS = ((117, 118, 101, 36, 205, 187, 123, 50), (346, 347, 330, 266, 425, 411, 352, 280))
 
 
 def has_human_proportions(canonical: NDArray) -> bool:
@@ -52,35 +72,80 @@ def _distance(mesh: NDArray, points: tuple[int, int]) -> float:
     return float(np.linalg.norm(mesh[last] - mesh[first]))
 
 
-def hides_mouth(image: NDArray[np.uint8], landmarks: NDArray) -> bool:
-    """Whether something plain covers the mouth, so that the lips of a mesh [478, 3] have one colour.
+@dataclass(frozen=True)
+class _SeenFace:
+    """A face brought to MEASURED_SIDE.
 
-    `image` is uint8 [H, W, 3], RGB, and shows the place of the lips. A hand, a microphone or a patterned mask
-    is not recognised.
+    Attributes:
+        lab: float32 [h, w, 3], CIE Lab in steps of 8 bits.
+        points: [478, 2], its mesh in pixels of it.
     """
-    face, points = _gray_face(image, landmarks[:, :2])
-    lips = _inside(face, points, (*OUTER_UPPER_LIP, *reversed(OUTER_LOWER_LIP)))
-    whole = _inside(face, points, FACE_OVAL)
-    return bool(lips.std() < LEAST_LIP_CONTRAST * whole.std())
+
+    lab: NDArray[np.float32]
+    points: NDArray
+
+    def within(self, outline: tuple[int, ...]) -> NDArray[np.bool_]:
+        """Which pixels [h, w] lie in the polygon through some of the points."""
+        mask = np.zeros(self.lab.shape[:2], np.uint8)
+        cv2.fillPoly(mask, [self.points[list(outline)].round().astype(np.int32)], (1,))
+        return mask > 0
+
+    @property
+    def contrast(self) -> float:
+        """Deviation of the lightness on the face."""
+        return float(self.lab[self.within(FACE_OVAL), 0].std())
 
 
-def _gray_face(image: NDArray[np.uint8], points: NDArray) -> tuple[NDArray[np.uint8], NDArray]:
-    """The part of the picture around the face in gray, not above MEASURED_SIDE, and the points in it."""
-    height, width = image.shape[:2]
-    low, high = points.min(axis=0), points.max(axis=0)
-    left, right = pixels_between(low[0], high[0] + 1, width)
-    top, bottom = pixels_between(low[1], high[1] + 1, height)
-    gray = cv2.cvtColor(image[top:bottom, left:right], cv2.COLOR_RGB2GRAY)
-    moved = points - (left, top)
-    factor = MEASURED_SIDE / max(gray.shape)
-    if factor < 1:
-        gray = cv2.resize(gray, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
-        moved = (moved + 0.5) * factor - 0.5
-    return np.asarray(gray, np.uint8), moved
+def hides_mouth(image: NDArray[np.uint8], landmarks: NDArray) -> bool:
+    """Whether something plain, such as a bar or a mask with folds, covers the mouth of a mesh [478, 3].
+
+    There the lips have the colour of what is around them. `image` is uint8 [H, W, 3], RGB. A hand, a
+    microphone or a patterned mask is not recognised: what they show in place of lips varies as lips do.
+    """
+    face = _seen_face(image, landmarks)
+    lips = face.within(_LIPS)
+    nearest, furthest = (_widened(lips, pixels) for pixels in _LIP_RING)
+    around = furthest & ~nearest & face.within(FACE_OVAL)
+    if not lips.any() or not around.any():
+        return False
+    shade, redness, _ = np.abs(face.lab[lips].mean(axis=0) - face.lab[around].mean(axis=0))
+    return bool(
+        face.lab[lips, 0].std() < LEAST_LIP_CONTRAST * face.contrast
+        and shade < LEAST_LIP_SHADE * face.contrast
+        and redness < LEAST_LIP_REDNESS
+    )
 
 
-def _inside(gray: NDArray[np.uint8], points: NDArray, outline: tuple[int, ...]) -> NDArray[np.uint8]:
-    """The samples [N] within the polygon through some of the points."""
-    mask = np.zeros(gray.shape, np.uint8)
-    cv2.fillPoly(mask, [points[list(outline)].round().astype(np.int32)], (1,))
-    return gray[mask > 0]
+def hides_eyes(image: NDArray[np.uint8], landmarks: NDArray) -> bool:
+    """Whether dark glasses cover the eyes of a mesh [478, 3]: dark all around, and no eye within.
+
+    `image` is uint8 [H, W, 3], RGB, and shows the cheeks. Tinted glasses through which eyes are seen,
+    mirrored ones, and such as reach far down the cheeks are not recognised.
+    """
+    face = _seen_face(image, landmarks)
+    cheeks = np.logical_or(*(face.within(cheek) for cheek in _CHEEKS))
+    return all(_is_behind_glass(face, face.within(eye), cheeks) for eye in _EYES)
+
+
+def _is_behind_glass(face: _SeenFace, eye: NDArray[np.bool_], cheeks: NDArray[np.bool_]) -> bool:
+    around = _widened(eye, _EYE_RING) & ~eye
+    if not (eye.any() and around.any() and cheeks.any()):
+        return False
+    inside, outside, skin = (float(face.lab[where, 0].mean()) for where in (eye, around, cheeks))
+    return bool(
+        skin - outside > SHADE_OF_GLASSES * face.contrast
+        and outside - inside < LEAST_EYE_SHADE * face.contrast
+    )
+
+
+def _seen_face(image: NDArray[np.uint8], landmarks: NDArray) -> _SeenFace:
+    part, first = cut_around(image, landmarks, around=0.1)
+    factor = MEASURED_SIDE / float(np.ptp(landmarks[:, :2], axis=0).max())
+    filtering = cv2.INTER_AREA if factor < 1 else cv2.INTER_LINEAR
+    shrunk = np.asarray(cv2.resize(part, None, fx=factor, fy=factor, interpolation=filtering), np.uint8)
+    points = (landmarks[:, :2] - first[:2] + 0.5) * factor - 0.5
+    return _SeenFace(cv2.cvtColor(shrunk, cv2.COLOR_RGB2LAB).astype(np.float32), points)
+
+
+def _widened(mask: NDArray[np.bool_], pixels: int) -> NDArray[np.bool_]:
+    return np.asarray(cv2.dilate(mask.astype(np.uint8), np.ones((pixels, pixels), np.uint8)) > 0)

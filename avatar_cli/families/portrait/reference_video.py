@@ -20,6 +20,7 @@ from avatar_cli.families.portrait.scene_cuts import CutFinder
 from avatar_cli.families.portrait.shots import ShotsOfPerson
 from avatar_cli.families.portrait.tokens import assemble_tokens
 from avatar_cli.families.portrait.tracker import FaceTracker
+from avatar_cli.families.portrait.upside_down import is_upside_down
 from avatar_cli.media.video_reference import ReferenceVideo
 from avatar_cli.protocol.errors import InputError
 
@@ -81,7 +82,7 @@ def watch_video(
         find_voice: Hears when somebody speaks.
 
     Raises:
-        InputError: No frame shows a face, or the video cannot be decoded.
+        InputError: No frame shows a face, the best one shows it upside down, or the video cannot be decoded.
         UsageError: There are fewer faces than `chosen`.
     """
     shape = load_motion_basis().shape
@@ -104,6 +105,8 @@ def watch_video(
         raise InputError(
             f"No face was found in {video.path}: use a video that shows one person from the front, well lit."
         )
+    if is_upside_down(best.neutral.pixels, best.neutral.face, tracker):
+        raise InputError(f"The person in {video.path} is upside down: turn the video by 180 degrees.")
     voice = None if spoken is None else _at_frames(spoken, seen)
     sharpness = float(np.median([facts.sharpness for facts in seen]))
     lids = float(np.median([facts.lids for facts in seen]))

@@ -11,6 +11,7 @@ from avatar_cli.families.portrait.face_mesh import Face
 from avatar_cli.families.portrait.geometry import eye_distance
 from avatar_cli.families.portrait.landmarks import OUTER_EYE_CORNERS
 from avatar_cli.families.portrait.tracker import FaceTracker
+from avatar_cli.families.portrait.upside_down import is_upside_down, shows_upside_down
 from avatar_cli.media.image_in import Photo
 from avatar_cli.protocol.errors import InputError, UsageError
 
@@ -43,15 +44,20 @@ def find_speaker(path: Path, image: Image, chosen: int | None, tracker: FaceTrac
     """The largest face of uint8 [H, W, 3] RGB, or the one `chosen`, counted from the left from 1.
 
     Raises:
-        InputError: It shows no face.
+        InputError: It shows no face, or shows it upside down.
         UsageError: It shows fewer faces than `chosen`.
     """
     found = tracker.faces(image, every=True)
     if not found:
+        if shows_upside_down(image, tracker):
+            raise InputError(_on_its_head(path))
         raise InputError(
             f"No face was found in {path}: use a picture that shows one face from the front, well lit."
         )
-    return speaker_of(path, found, chosen)
+    speaker = speaker_of(path, found, chosen)
+    if is_upside_down(image, speaker.face, tracker):
+        raise InputError(_on_its_head(path))
+    return speaker
 
 
 def speaker_of(path: Path, found: list[Face], chosen: int | None) -> Speaker:
@@ -79,6 +85,10 @@ def middle_of_the_eyes(face: Face) -> tuple[float, float]:
     """Where a face is: x and y, pixels."""
     x, y = face.landmarks[list(OUTER_EYE_CORNERS), :2].mean(axis=0)
     return float(x), float(y)
+
+
+def _on_its_head(path: Path) -> str:
+    return f"The face in {path} is upside down: turn the picture by 180 degrees."
 
 
 def _beyond(path: Path, chosen: int, count: int) -> str:

@@ -63,13 +63,31 @@ def test_tiny_faces_in_the_background_do_not_count(tracker, picture, share, coun
     class Background:
         """A tracker that sees the face once more, small and far to its left."""
 
-        def faces(self, image, *, every):
-            (face,) = tracker.faces(image, every=every)
-            return [face, replace(face, landmarks=face.landmarks * np.float32(share))]
+        def faces(self, image, *, every=False, search=True):
+            seen = tracker.faces(image, every=every, search=search)
+            return [*seen, *(replace(face, landmarks=face.landmarks * np.float32(share)) for face in seen)]
 
     speaker = find_speaker(ME, picture, counted, Background())
     assert speaker.faces == counted
     assert np.array_equal(speaker.face.landmarks, tracker.track(picture).landmarks)
+
+
+def test_a_face_upside_down_is_refused(tracker, picture):
+    with pytest.raises(
+        InputError, match=r"The face in me\.png is upside down: turn the picture by 180 degrees"
+    ):
+        find_speaker(ME, picture[::-1, ::-1], None, tracker)
+
+
+def test_a_face_upside_down_that_is_not_found_as_it_is_is_told_too(tracker, picture):
+    class Strict:
+        """A tracker that finds only faces that are the right way up."""
+
+        def faces(self, image, *, every=False, search=True):
+            return [] if search else tracker.faces(image, every=every, search=search)
+
+    with pytest.raises(InputError, match="is upside down"):
+        find_speaker(ME, picture[::-1, ::-1], None, Strict())
 
 
 def test_no_face_names_the_file(tracker):

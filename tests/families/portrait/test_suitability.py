@@ -69,6 +69,24 @@ def test_a_wide_open_mouth_is_told(picture, face):
     assert "wide open" in one_warning(picture, placed(face, shape))
 
 
+def test_a_broad_smile_is_told_and_lips_as_far_apart_without_one_are_not(picture, face):
+    shape = load_motion_basis().shape.copy()
+    shape[list(INNER_LOWER_LIP), 1] += 0.2
+    left, right = (BLENDSHAPES.index(f"mouthSmile{side}") for side in ("Left", "Right"))
+    for score, told in ((0.9, True), (0.3, False)):
+        scores = face.blendshapes.copy()
+        scores[[left, right]] = score
+        sentences = face_warnings(picture, replace(placed(face, shape), blendshapes=scores))
+        assert any("smile is broad" in sentence for sentence in sentences) == told
+
+
+@pytest.mark.parametrize(("roll", "side"), [(90.0, "left"), (-90.0, "right")])
+def test_a_head_on_its_side_is_told_with_the_way_to_turn_it(picture, face, roll, side):
+    pose = Pose(60.0, rotation_matrix(0, 0, np.radians(roll)), np.array([225.0, 225.0, 0.0]))
+    lying = replace(face, landmarks=pose.to_pixels(load_motion_basis().shape).astype(np.float32))
+    assert f"turn the picture to the {side} first" in one_warning(picture, lying)
+
+
 def test_closed_eyes_are_told_and_a_wink_is_not(picture, face):
     left, right = (BLENDSHAPES.index(f"eyeBlink{side}") for side in ("Left", "Right"))
     scores = face.blendshapes.copy()
