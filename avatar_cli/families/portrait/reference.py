@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.canvas import Canvas, compose
 from avatar_cli.families.portrait.compositing import plain_colours
+from avatar_cli.families.portrait.decoder.interior_layers import Sight, shown_upper_teeth
+from avatar_cli.families.portrait.decoder.light import lip_colour, tooth_colour
 from avatar_cli.families.portrait.face_mesh import Face
 from avatar_cli.families.portrait.face_view import FaceView
 from avatar_cli.families.portrait.geometry import Pose, personal_pose
 from avatar_cli.families.portrait.habits import USUAL, Habits
-from avatar_cli.families.portrait.landmarks import BLENDSHAPES, FACE_OVAL
+from avatar_cli.families.portrait.landmarks import BLENDSHAPES, FACE_OVAL, INNER_UPPER_LIP
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH
 from avatar_cli.families.portrait.measures import measure_mouth
 from avatar_cli.families.portrait.motion_basis import load_motion_basis
@@ -34,10 +36,15 @@ Floats = NDArray[np.float32]
 # An open mouth has the jaw lowered by this share of the gap beyond a gap that parted lips alone make.
 JAW_SHARE = 0.8
 GAP_OF_PARTED_LIPS = 0.10
-# It has the upper lip raised by this share of the gap, as in speech.
+# It has the upper lip raised by this share of the gap, as in speech, where its teeth do not tell.
 UPPER_LIP_SHARE = 0.3
-# What a full smile adds to the mouth and speaking takes back, e: most of it, the rest is the person's look.
-SMILE = {"width": 0.08, "corner_y": -0.025}
+# The teeth tell: behind closed lips they reach this far below the seam, e, and in a grin they show more
+# because the upper lip is raised, while the jaw is where it was.
+TEETH_BELOW_SEAM = 0.03
+LEAST_UPPER_LIP_SHARE, MOST_UPPER_LIP_SHARE = 0.15, 0.6
+# What a full smile adds to the mouth and speaking takes back, e, as the landmark network reads it drawn: the
+# mouths that grin in the photos of `training/reading.py` are 0.2 wider. Corners keep a part of their rise.
+SMILE = {"width": 0.14, "corner_y": -0.055}
 
 
 @dataclass(frozen=True)
@@ -154,27 +161,42 @@ def _encoded(
         pose=pose,
         canonical=canonical.astype(np.float32),
         tokens=reference_tokens(canvas.image, landmarks, shape) if tokens is None else tokens,
-        rest=resting_latents(canonical, _smile(face)),
+        rest=resting_latents(canonical, _smile(face), _shown_teeth(canvas.image, landmarks, pose)),
         warnings=(*choice, *face_warnings(seen, face), *_scene_warnings(canvas, picture)),
     )
 
 
-def resting_latents(canonical: NDArray, smile: float) -> Floats:
+def resting_latents(canonical: NDArray, smile: float, teeth: float | None = None) -> Floats:
     """The photo's own latents [21] against a closed neutral mouth.
 
     From its canonical mesh [478, 3] comes the opening: `gap`, and the parts of it that jaw and upper lip
-    make. `smile` in 0..1 is its expression score, from which the corners follow. Latents minus these are
-    relative to the photo, so that equal latents close every mouth, and a lip that is raised already is not
-    raised once more, above the teeth that the photo shows.
+    make. `smile` in 0..1 is its expression score, from which the corners follow, `teeth` how far the upper
+    teeth are seen to reach below the upper lip, e. Latents minus these are relative to the photo, so that
+    equal latents close every mouth, and a lip that is raised already is not raised once more, above the teeth
+    that the photo shows.
     """
     rest = np.zeros(len(CHANNELS), np.float32)
     for channel, full in SMILE.items():
         rest[CHANNELS.index(channel)] = smile * full
     gap = max(0.0, float(measure_mouth(canonical)[MOUTH.index("gap")]))
+    usual = raised = UPPER_LIP_SHARE * gap
+    if teeth is not None:
+        raised = float(
+            np.clip(teeth - TEETH_BELOW_SEAM, LEAST_UPPER_LIP_SHARE * gap, MOST_UPPER_LIP_SHARE * gap)
+        )
+    parted = GAP_OF_PARTED_LIPS + max(0.0, raised - usual)
     rest[CHANNELS.index("gap")] = gap
-    rest[CHANNELS.index("upper_lip_y")] = -UPPER_LIP_SHARE * gap
-    rest[CHANNELS.index("jaw_drop")] = JAW_SHARE * max(0.0, gap - GAP_OF_PARTED_LIPS)
+    rest[CHANNELS.index("upper_lip_y")] = -raised
+    rest[CHANNELS.index("jaw_drop")] = JAW_SHARE * max(0.0, gap - parted)
     return rest
+
+
+def _shown_teeth(image: NDArray[np.uint8], landmarks: Floats, pose: Pose) -> float | None:
+    """How far the upper teeth reach below the upper lip, e; None where none are seen."""
+    points = landmarks[:, :2].astype(np.float64)
+    lips, tooth = lip_colour(image, points), tooth_colour(image, points, pose.scale)
+    seam = pose.to_canonical(landmarks.astype(np.float64))[INNER_UPPER_LIP[len(INNER_UPPER_LIP) // 2]]
+    return shown_upper_teeth(Sight(image, points, pose, seam, 1.0, lips, tooth))
 
 
 def _smile(face: Face) -> float:

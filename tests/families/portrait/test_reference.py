@@ -96,10 +96,11 @@ def test_a_smile_with_teeth_rests_with_an_open_mouth(encoded):
     assert gap > 0.05
     smile = encoded.blendshapes[[BLENDSHAPES.index(f"mouthSmile{side}") for side in ("Left", "Right")]].mean()
     assert smile > 0.8
-    assert rest.pop("jaw_drop") == pytest.approx(0.8 * (gap - 0.1), abs=1e-6)
-    assert rest.pop("upper_lip_y") == pytest.approx(-0.3 * gap, abs=1e-6)  # y points down
-    assert rest.pop("width") == pytest.approx(0.08 * smile, abs=1e-6)
-    assert rest.pop("corner_y") == pytest.approx(-0.025 * smile, abs=1e-6)
+    # This grin shows its upper teeth in full: its upper lip is raised, and its jaw is not lowered.
+    assert -0.6 * gap <= rest.pop("upper_lip_y") + 1e-6 < -0.5 * gap  # y points down
+    assert rest.pop("jaw_drop") == 0.0
+    assert rest.pop("width") == pytest.approx(0.14 * smile, abs=1e-6)
+    assert rest.pop("corner_y") == pytest.approx(-0.055 * smile, abs=1e-6)
     assert set(rest.values()) == {0.0}
 
 
@@ -113,6 +114,24 @@ def test_crossed_lips_rest_at_zero():
     shape = load_motion_basis().shape.copy()
     shape[[14, 87, 317], 1] = shape[[13, 82, 312], 1] - 0.02
     assert not resting_latents(shape, smile=0.0).any()
+
+
+def test_teeth_tell_how_much_of_an_opening_is_a_raised_lip_and_how_much_a_lowered_jaw():
+    mesh = load_motion_basis().shape.copy()
+    mesh[[14, 87, 317], 1] = mesh[[13, 82, 312], 1] + 0.16
+
+    def lip_and_jaw(teeth):
+        rest = dict(zip(CHANNELS, resting_latents(mesh, smile=0.0, teeth=teeth), strict=True))
+        return rest["upper_lip_y"], rest["jaw_drop"]
+
+    lip, jaw = lip_and_jaw(None)
+    raised_lip, raised_jaw = lip_and_jaw(0.11)
+    assert raised_lip == pytest.approx(-0.08, abs=1e-6)
+    assert raised_lip < lip
+    assert raised_jaw < jaw
+    assert lip_and_jaw(0.04)[0] > lip
+    # An edge far down is a row of lower teeth, or none at all.
+    assert lip_and_jaw(0.16)[0] == pytest.approx(-0.6 * 0.16, abs=1e-6)
 
 
 def test_a_good_picture_gives_no_warning(encoded):

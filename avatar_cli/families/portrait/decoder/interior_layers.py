@@ -143,6 +143,36 @@ class _Upright:
 
 def interior_layers(sight: Sight, limits: Box) -> InteriorLayers:
     """The layers of what `sight` shows between the lips, inside the box `limits` of its picture."""
+    opening, known = _seen_opening(sight, limits)
+    if np.count_nonzero(known) < _SMALLEST:
+        return NOTHING_SEEN
+    box = opening.box
+    source = np.ascontiguousarray(sight.image[box.inside])
+    upright = _measured(sight, opening, source, known)
+    return InteriorLayers(
+        _upper_layer(sight, box, source, known, upright),
+        _lower_layer(sight, box, source, known, upright),
+        opening.widest / sight.pose.scale,
+    )
+
+
+def shown_upper_teeth(sight: Sight) -> float | None:
+    """How far the upper teeth of `sight` reach below the middle of the upper lip, e; None without any."""
+    rows, columns = sight.image.shape[:2]
+    opening, known = _seen_opening(sight, Box(0, 0, columns, rows))
+    if np.count_nonzero(known) < _SMALLEST:
+        return None
+    upright = _measured(sight, opening, np.ascontiguousarray(sight.image[opening.box.inside]), known)
+    if np.mean(upright.is_tooth) < _TEETH_COLUMNS:
+        return None
+    along = opening.along
+    lip = opening.upper[len(opening.upper) // 2] - opening.box.origin
+    edge = np.interp(lip @ along, upright.columns, upright.edge)
+    return float(edge - lip @ np.array([-along[1], along[0]])) / sight.pose.scale
+
+
+def _seen_opening(sight: Sight, limits: Box) -> tuple[Opening, NDArray[np.bool_]]:
+    """The opening of `sight`, and of its box the pixels that are not the lips' own soft edge."""
     unit = sight.pose.scale
     upper = LIP_CURVE @ sight.points[list(INNER_UPPER_LIP)]
     lower = LIP_CURVE @ sight.points[list(INNER_LOWER_LIP)]
@@ -150,16 +180,7 @@ def interior_layers(sight: Sight, limits: Box) -> InteriorLayers:
     opening = Opening(upper, lower, box)
     inset = max(1, round(_INSET * unit))
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * inset + 1, 2 * inset + 1))
-    known = np.asarray(cv2.erode(opening.mask(), disc), np.uint8) > 127
-    if np.count_nonzero(known) < _SMALLEST:
-        return NOTHING_SEEN
-    source = np.ascontiguousarray(sight.image[box.inside])
-    upright = _measured(sight, opening, source, known)
-    return InteriorLayers(
-        _upper_layer(sight, box, source, known, upright),
-        _lower_layer(sight, box, source, known, upright),
-        opening.widest / unit,
-    )
+    return opening, np.asarray(cv2.erode(opening.mask(), disc), np.uint8) > 127
 
 
 def _upper_layer(

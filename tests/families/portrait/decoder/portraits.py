@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from avatar_cli.assets import asset_path
-from avatar_cli.families.portrait.decoder import PortraitRenderer
+from avatar_cli.families.portrait.decoder.renderer import PortraitRenderer
 from avatar_cli.families.portrait.geometry import Pose, personal_pose
 from avatar_cli.families.portrait.latents import CHANNELS, MOUTH
 from avatar_cli.families.portrait.measures import UpperFace, measure_mouth, measure_upper_face

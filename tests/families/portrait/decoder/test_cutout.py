@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from avatar_cli.families.portrait.compositing import premultiplied
-from avatar_cli.families.portrait.decoder import PortraitRenderer
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
+from avatar_cli.families.portrait.decoder.renderer import PortraitRenderer
 from avatar_cli.families.portrait.landmarks import FACE_OVAL
 from avatar_cli.protocol.job import Fit
 from tests.families.portrait.decoder.portraits import HEIGHT, OPEN_PORTRAIT, WIDTH, Portrait, read_portrait

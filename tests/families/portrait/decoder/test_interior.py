@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from avatar_cli.families.portrait.box import Box
-from avatar_cli.families.portrait.decoder import PortraitRenderer
 from avatar_cli.families.portrait.decoder.expression import ExpressionLimits
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
-from avatar_cli.families.portrait.decoder.interior_layers import Sight, interior_layers
+from avatar_cli.families.portrait.decoder.interior_layers import Sight, interior_layers, shown_upper_teeth
 from avatar_cli.families.portrait.decoder.light import skin_colour, tooth_colour
+from avatar_cli.families.portrait.decoder.renderer import PortraitRenderer
 from avatar_cli.families.portrait.face_view import FaceView
 from avatar_cli.families.portrait.geometry import personal_pose
 from avatar_cli.families.portrait.landmarks import INNER_LOWER_LIP, INNER_UPPER_LIP
@@ -131,6 +131,12 @@ def test_tongue_and_lower_teeth_go_with_the_jaw_and_are_no_part_of_the_upper_tee
 def test_a_mouth_that_shows_tongue_alone_has_no_upper_teeth():
     layers = interior_layers(painted_sight(80), Box(0, 0, 200, 200))
     assert layers.upper is None
+
+
+def test_teeth_are_measured_from_the_lip_to_their_edge_where_there_are_any():
+    assert shown_upper_teeth(painted_sight(96)) == pytest.approx(16 / 200, abs=0.012)
+    assert shown_upper_teeth(painted_sight(90)) == pytest.approx(10 / 200, abs=0.012)
+    assert shown_upper_teeth(painted_sight(80)) is None
 
 
 def test_the_inside_of_the_mouth_does_not_change_while_the_face_does_other_things(open_portrait):

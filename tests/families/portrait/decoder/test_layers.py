@@ -6,11 +6,11 @@ import cv2
 import numpy as np
 import pytest
 
-from avatar_cli.families.portrait.decoder import PortraitRenderer
 from avatar_cli.families.portrait.decoder.behind import fill_behind
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.head_mask import moving_box
 from avatar_cli.families.portrait.decoder.layers import layers_of
+from avatar_cli.families.portrait.decoder.renderer import PortraitRenderer
 from avatar_cli.families.portrait.landmarks import FACE_OVAL
 from tests.families.portrait.decoder.portraits import OPEN_PORTRAIT, Portrait, read_portrait
 

@@ -6,10 +6,10 @@ import cv2
 import numpy as np
 import pytest
 
-from avatar_cli.families.portrait.decoder import PortraitRenderer
 from avatar_cli.families.portrait.decoder.eyeball import Eyeball
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.lid_room import lid_room
+from avatar_cli.families.portrait.decoder.renderer import PortraitRenderer
 from avatar_cli.families.portrait.face_view import FaceView
 from avatar_cli.families.portrait.geometry import personal_pose
 from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE

@@ -2,12 +2,12 @@ import cv2
 import numpy as np
 import pytest
 
-from avatar_cli.families.portrait.decoder import PortraitRenderer
 from avatar_cli.families.portrait.decoder.expression import ExpressionLimits
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.head_field import HeadField
 from avatar_cli.families.portrait.decoder.head_mask import moving_box
 from avatar_cli.families.portrait.decoder.layers import layers_of
+from avatar_cli.families.portrait.decoder.renderer import PortraitRenderer
 from avatar_cli.families.portrait.geometry import euler_angles
 from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
 
