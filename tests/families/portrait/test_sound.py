@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from avatar_cli.families.portrait.audio_encoder import LEFT_CONTEXT_FRAMES, LOOK_AHEAD_FRAMES, AudioTokens
-from avatar_cli.families.portrait.audio_features import SILENCE, log_mels
-from avatar_cli.families.portrait.sound import BLOCK, MELS_PER_FRAME, SpeechConditioner
+from avatar_cli.families.portrait.audio_features import MELS_PER_FRAME, SILENCE, log_mels
+from avatar_cli.families.portrait.sound import BLOCK, SpeechConditioner
 from avatar_cli.runtime.chunks import ChunkPlan
 from avatar_cli.runtime.span import Span
 from tests.families.portrait.voices import RATE, demo_speech, white_noise
