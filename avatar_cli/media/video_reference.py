@@ -1,6 +1,6 @@
 """A video of a person as a reference: frames of moments spread over it, upright, in sRGB, one at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
 from fractions import Fraction
@@ -93,7 +93,7 @@ class ReferenceVideo:
         told = self.info.seconds
         return self._choice.seconds if told is None else min(self._choice.seconds, told)
 
-    def frames(self) -> Iterator[VideoFrame]:
+    def frames(self) -> Generator[VideoFrame, None, None]:
         """At most MOST_FRAMES frames of runs that are spread evenly over what is read.
 
         The rate of the video may vary: every frame is the one that is seen at its time, so that a slow video

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ from avatar_cli.families.portrait.scene_cuts import CutFinder
 from avatar_cli.families.portrait.shots import ShotsOfPerson
 from avatar_cli.families.portrait.tokens import assemble_tokens
 from avatar_cli.families.portrait.tracker import FaceTracker
-from avatar_cli.families.portrait.upside_down import is_upside_down
+from avatar_cli.families.portrait.upside_down import is_upside_down, shows_upside_down
 from avatar_cli.media.video_reference import ReferenceVideo
 from avatar_cli.protocol.errors import InputError
 
@@ -102,11 +103,9 @@ def watch_video(
         spoken = heard.result()
     seen, best = shots.seen, shots.best
     if best.neutral is None:
-        raise InputError(
-            f"No face was found in {video.path}: use a video that shows one person from the front, well lit."
-        )
+        raise InputError(_no_face(video, tracker))
     if is_upside_down(best.neutral.pixels, best.neutral.face, tracker):
-        raise InputError(f"The person in {video.path} is upside down: turn the video by 180 degrees.")
+        raise InputError(_on_its_head(video))
     voice = None if spoken is None else _at_frames(spoken, seen)
     sharpness = float(np.median([facts.sharpness for facts in seen]))
     lids = float(np.median([facts.lids for facts in seen]))
@@ -126,6 +125,17 @@ def watch_video(
         faces=follower.faces,
         speaks=None if voice is None else bool(voice.any()),
     )
+
+
+def _no_face(video: ReferenceVideo, tracker: FaceTracker) -> str:
+    with closing(video.frames()) as frames:
+        if shows_upside_down(next(frames).pixels, tracker):
+            return _on_its_head(video)
+    return f"No face was found in {video.path}: use a video that shows one person from the front, well lit."
+
+
+def _on_its_head(video: ReferenceVideo) -> str:
+    return f"The person in {video.path} is upside down: turn the video by 180 degrees."
 
 
 def _mean_mesh(usable: list[FrameFacts], chosen: FrameFacts, shape: NDArray) -> NDArray[np.float64]:

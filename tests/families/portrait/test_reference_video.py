@@ -163,6 +163,12 @@ def test_the_face_is_found_again_after_it_was_gone(tmp_path, picture, tracker):
     assert watched.usable == 3
 
 
+def test_a_video_upside_down_is_refused(tmp_path, picture, tracker):
+    video = film(tmp_path / "turned.mp4", [np.ascontiguousarray(picture[::-1, ::-1])] * 3)
+    with pytest.raises(InputError, match=r"The person in .*turned.mp4 is upside down: turn the video by 180"):
+        watch_video(video, None, tracker, always)
+
+
 def test_a_video_without_a_face_is_refused(tmp_path, tracker, picture):
     video = film(tmp_path / "wall.mp4", [np.full_like(picture, 90)] * 3)
     with pytest.raises(InputError, match=r"No face was found in .*wall.mp4: use a video"):
