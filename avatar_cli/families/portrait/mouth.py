@@ -1,8 +1,8 @@
 """What is certain about motion and need not be left to chance: applied to a chunk's latents after sampling.
 
-Lips meet for p, b and m, the lower lip meets the teeth for f and v, silence closes the mouth, lids that begin
-to blink do so, and a chunk goes on where its anchors stopped. Everything is local in time: a frame depends on
-itself and the frames beside it, or on the anchors.
+Mouths move as far as people's do, lips meet for p, b and m, the lower lip meets the teeth for f and v, silence
+closes the mouth, lids that begin to blink do so, and a chunk goes on where its anchors stopped. Everything is
+local in time: a frame depends on itself and the frames beside it, or on the anchors.
 """
 
 import torch
@@ -15,6 +15,19 @@ from avatar_cli.families.portrait.latents import CHANNELS, MOUTH, MOUTH_SLICE, P
 
 CONTEXT_FRAMES = 1  # that `shape_mouth` needs on either side
 
+# Sampled mouths keep to what is likely and move less than people do: these are one over the ratios of the
+# ranges on the training clips (`training/ranges.py`). How lopsided a mouth is cannot be heard, and stays.
+_LIVELINESS = {
+    "jaw_drop": 1.35,
+    "gap": 1.15,
+    "width": 1.15,
+    "upper_lip_y": 1.2,
+    "corner_y": 1.3,
+    "lower_roll": 1.3,
+    "upper_roll": 1.4,
+    "shift_x": 1.0,
+    "protrude": 1.3,
+}
 _CLOSURE_GAIN = 3.0  # a unit needs only this part of the probability to have its way
 _LIPS = tuple(UNITS.index(unit) for unit in ("P", "B", "M"))
 _LIP_AND_TEETH = tuple(UNITS.index(unit) for unit in ("F", "V"))
@@ -54,7 +67,7 @@ _WIDEST_LIDS, _HEAVY_LIDS, _BLINKING_LIDS = -0.25, 0.22, 0.72
 
 
 def shape_mouth(latents: Tensor, audio: AudioTokens, mels: Tensor) -> Tensor:
-    """Make sure of closures and silence.
+    """Give the mouth the range of people's, and make sure of closures and silence.
 
     Args:
         latents: [n, 21] motion latents in their own units.
@@ -65,7 +78,8 @@ def shape_mouth(latents: Tensor, audio: AudioTokens, mels: Tensor) -> Tensor:
         [n, 21] with other mouth channels.
     """
     probability = audio.units[0].softmax(dim=-1)
-    mouth = _close_for_pauses(latents[:, MOUTH_SLICE], probability)
+    lively = latents[:, MOUTH_SLICE] * latents.new_tensor([_LIVELINESS[name] for name in MOUTH])
+    mouth = _close_for_pauses(lively, probability)
     mouth = _lip_to_teeth(mouth, _insisting(probability, _LIP_AND_TEETH))
     mouth = _lips_together(mouth, _insisting(probability, _LIPS))
     sounding = _sounding(mels)

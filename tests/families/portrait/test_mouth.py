@@ -36,8 +36,16 @@ def open_mouth(frames=FRAMES, gap=0.1):
 def test_lips_meet_for_a_bilabial(unit):
     gap = shape_mouth(open_mouth(), spoken({5: unit}), sounding())[:, GAP]
     assert gap[5] <= 0
-    assert gap[3].item() == pytest.approx(0.1, abs=1e-3)
-    assert gap[7].item() == pytest.approx(0.1, abs=1e-3)
+    assert gap[3].item() == pytest.approx(0.115, abs=1e-3)
+    assert gap[7].item() == pytest.approx(0.115, abs=1e-3)
+
+
+def test_every_distance_but_the_lopsided_one_moves_further_than_sampled():
+    latents = torch.full((FRAMES, len(CHANNELS)), 0.02)
+    factor = (shape_mouth(latents, spoken({}), sounding()) / latents)[5]
+    assert factor[MOUTH.index("shift_x")] == 1
+    assert all(1.1 < factor[index] < 1.5 for index, name in enumerate(MOUTH) if name != "shift_x")
+    assert torch.all(factor[MOUTH_SLICE.stop :] == 1)
 
 
 @pytest.mark.parametrize("unit", ["F", "V"])
@@ -63,9 +71,11 @@ def test_digital_silence_closes_the_mouth_exactly():
 def test_a_smile_stays_in_digital_silence():
     latents = torch.zeros(FRAMES, len(CHANNELS))
     latents[:, MOUTH.index("width")] = 0.05
+    while_speaking = shape_mouth(latents, spoken({}), sounding())[:, MOUTH.index("width")]
     latents[:, MOUTH.index("corner_y")] = 0.003  # trembles
     shaped = shape_mouth(latents, spoken({}), torch.full_like(sounding(), SILENCE))
-    assert torch.allclose(shaped[:, MOUTH.index("width")], latents[:, MOUTH.index("width")])
+    assert torch.allclose(shaped[:, MOUTH.index("width")], while_speaking)
+    assert torch.all(while_speaking >= 0.05)
     assert torch.all(shaped[:, MOUTH.index("corner_y")] == 0)
 
 
