@@ -10,7 +10,7 @@ from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.grid import FieldGrid
 from avatar_cli.families.portrait.decoder.masks import Ellipse, Mask, blend, soften
 from avatar_cli.families.portrait.decoder.matched_view import MatchedView
-from avatar_cli.families.portrait.decoder.photo import Photo
+from avatar_cli.families.portrait.decoder.photo import RefinedImage
 from avatar_cli.families.portrait.decoder.sampling import sample
 from avatar_cli.families.portrait.decoder.spline import ThinPlateSpline, smoothstep
 from avatar_cli.families.portrait.decoder.warped_head import WarpedHead
@@ -51,7 +51,7 @@ class ClosedLids:
         self._cover = soften(mask, max(1.0, _SOFT * unit))
         self._density = head_grid.density
         self._origin = box.origin * self._density
-        self._patch = Photo(picture, self._density)
+        self._patch = RefinedImage(picture, self._density)
         self._corners = np.array([(x, y) for x in (left, right) for y in (top, bottom)], np.float64)
         self._at = head_grid.index_of(self._corners)[None]
 

@@ -10,7 +10,7 @@ from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.compositing import premultiplied
 from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.masks import polygon_mask, soften
-from avatar_cli.families.portrait.decoder.photo import Photo
+from avatar_cli.families.portrait.decoder.photo import RefinedImage
 from avatar_cli.families.portrait.decoder.spline import smoothstep
 from avatar_cli.families.portrait.landmarks import Eye
 
@@ -52,7 +52,7 @@ class Eyeball:
             source = _continued(source, hidden, (iris[0] - box.origin), self._iris_radius)
         self._origin = box.origin * density
         self._density = density
-        self._patch = Photo(source, density)
+        self._patch = RefinedImage(source, density)
 
     def draw(
         self, source: NDArray[np.float32], gaze: tuple[float, float], opacity: NDArray[np.uint8]

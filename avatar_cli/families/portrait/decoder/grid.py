@@ -14,7 +14,7 @@ from avatar_cli.families.portrait.box import Box
 class FieldGrid:
     """Nodes every `step` px over `box`, with a margin of half a cell to a cell and a half on every side.
 
-    Positions to draw from are given in samples of the photo, `density` to a pixel (see `Photo`).
+    Positions to draw from are given in samples of the photo, `density` to a pixel (see `RefinedImage`).
 
     cv2.resize by the whole factor `step` puts node j at pixel (j + 0.5) step - 0.5; it is ten times faster
     than a general bilinear map and interpolates in single precision, so an upsampled 0 stays 0.

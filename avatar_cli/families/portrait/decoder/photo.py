@@ -21,7 +21,7 @@ def density_for(moving: Box) -> int:
     return 2 if moving.width * moving.height <= _LARGEST_REFINED else 1
 
 
-class Photo:
+class RefinedImage:
     """An image drawn bilinearly, from twice its own density where that is affordable.
 
     Plain bilinear drawing blurs by how far a pixel moved: a head that sways turns soft and sharp again. Of

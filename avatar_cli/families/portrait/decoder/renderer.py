@@ -14,7 +14,7 @@ from avatar_cli.families.portrait.decoder.head_mask import moving_box
 from avatar_cli.families.portrait.decoder.layers import layers_of
 from avatar_cli.families.portrait.decoder.matched_view import MatchedView
 from avatar_cli.families.portrait.decoder.mouth import Mouth
-from avatar_cli.families.portrait.decoder.photo import Photo
+from avatar_cli.families.portrait.decoder.photo import RefinedImage
 from avatar_cli.families.portrait.decoder.warped_head import WarpedHead
 from avatar_cli.families.portrait.geometry import Pose, moved_pose
 from avatar_cli.families.portrait.landmarks import LEFT_EYE, RIGHT_EYE
@@ -41,7 +41,7 @@ class PortraitRenderer:
         box = moving_box(face, reference.person)
         layers = layers_of(reference, scene, face, box)
         self._head = HeadField(face, box, layers)
-        self._photo = Photo(
+        self._photo = RefinedImage(
             layers.front, self._head.grid.density, box, face_is_opaque=reference.cutout is None
         )
         self._backdrop = reference.image.copy()

@@ -10,7 +10,7 @@ from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.decoder.grid import FieldGrid
 from avatar_cli.families.portrait.decoder.inversion import invert_displacement
 from avatar_cli.families.portrait.decoder.masks import Ellipse, Mask, blend, polygon_mask
-from avatar_cli.families.portrait.decoder.photo import Photo
+from avatar_cli.families.portrait.decoder.photo import RefinedImage
 from avatar_cli.families.portrait.decoder.sampling import sample
 from avatar_cli.families.portrait.decoder.spline import smoothstep
 
@@ -106,7 +106,7 @@ class SlitPatch:
 
     def picture(
         self,
-        photo: Photo,
+        photo: RefinedImage,
         fields: tuple[NDArray[np.float32], NDArray[np.float32]],
         placement: Placement,
         lower_mask: Mask,
@@ -134,7 +134,7 @@ class SlitPatch:
         return picture
 
     def _sheet(
-        self, photo: Photo, forward: NDArray[np.float32], first_row: int, end_row: int
+        self, photo: RefinedImage, forward: NDArray[np.float32], first_row: int, end_row: int
     ) -> NDArray[np.uint8]:
         grid = self.grid
         rows = grid.node_rows(first_row, end_row)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from avatar_cli.families.portrait.box import Box
 from avatar_cli.families.portrait.decoder.head_field import Part
-from avatar_cli.families.portrait.decoder.photo import Photo
+from avatar_cli.families.portrait.decoder.photo import RefinedImage
 from avatar_cli.families.portrait.geometry import Pose
 
 
@@ -25,7 +25,7 @@ class WarpedHead:
         pose: The frame's pose.
     """
 
-    photo: Photo
+    photo: RefinedImage
     picture: NDArray[np.uint8]
     box: Box
     parts: list[Part]

@@ -7,7 +7,7 @@ from avatar_cli.families.portrait.decoder.bars import picture_between_bars
 from avatar_cli.families.portrait.decoder.glasses import glasses_on_bridge
 from avatar_cli.families.portrait.decoder.head_limits import limit_head_motion, soft_limit, without_tremor
 from avatar_cli.families.portrait.decoder.masks import blend, soften
-from avatar_cli.families.portrait.decoder.photo import Photo, density_for
+from avatar_cli.families.portrait.decoder.photo import RefinedImage, density_for
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def pixel_positions(density, shift=0.0):
 
 @pytest.mark.parametrize("density", [1, 2])
 def test_an_unmoved_photo_is_drawn_bit_for_bit(photo, density):
-    drawn = Photo(photo, density).draw(pixel_positions(density))
+    drawn = RefinedImage(photo, density).draw(pixel_positions(density))
     assert np.array_equal(drawn[..., :3], photo)
 
 
@@ -121,7 +121,7 @@ def test_a_refined_photo_stays_sharper_half_a_pixel_away(photo):
     def detail(picture):
         return cv2.Laplacian(picture[5:-5, 5:-5, 1].astype(np.float32), cv2.CV_32F).var()
 
-    plain, refined = (Photo(photo, density).draw(pixel_positions(density, 0.5)) for density in (1, 2))
+    plain, refined = (RefinedImage(photo, density).draw(pixel_positions(density, 0.5)) for density in (1, 2))
     assert detail(refined) > 1.3 * detail(plain)
     assert detail(refined) < 1.1 * detail(photo)
 
@@ -129,7 +129,7 @@ def test_a_refined_photo_stays_sharper_half_a_pixel_away(photo):
 def test_a_refined_photo_keeps_straight_ramps():
     ramp = np.repeat(np.arange(0, 240, 2, dtype=np.uint8)[None, :, None], 40, axis=0).repeat(3, axis=2)
     y, x = np.mgrid[4:36, 4:110].astype(np.float32)
-    drawn = Photo(ramp, 2).draw(2 * np.stack([x + np.float32(0.5), y], axis=-1))
+    drawn = RefinedImage(ramp, 2).draw(2 * np.stack([x + np.float32(0.5), y], axis=-1))
     assert drawn[..., 0] == pytest.approx(2 * x + 1, abs=1)
 
 
@@ -142,7 +142,7 @@ def test_a_refined_cutout_does_not_shine_beside_its_sharp_edge():
     cutout = np.zeros((40, 40, 4), np.uint8)
     cutout[10:30, 10:30] = (128, 128, 128, 255)
     y, x = np.mgrid[0:80, 0:80].astype(np.float32)
-    drawn = Photo(cutout, 2).draw(np.stack([x, y], axis=-1)).astype(int)
+    drawn = RefinedImage(cutout, 2).draw(np.stack([x, y], axis=-1)).astype(int)
     seen = drawn[..., 3] > 0
     assert np.count_nonzero(drawn[..., 3] == 255) > 1000
     shown = drawn[seen][:, :3] * (255 / drawn[seen][:, 3:])
