@@ -12,14 +12,14 @@ from avatar_cli.families.portrait.decoder.interior_layers import (
     interior_layers,
 )
 from avatar_cli.families.portrait.decoder.light import lip_colour, tooth_colour
-from avatar_cli.families.portrait.decoder.masks import Ellipse, blend, soften
+from avatar_cli.families.portrait.decoder.masks import blend, soften
 from avatar_cli.families.portrait.decoder.matched_view import MatchedView
 from avatar_cli.families.portrait.decoder.opening import Opening
 from avatar_cli.families.portrait.decoder.spline import smoothstep
-from avatar_cli.families.portrait.decoder.teeth import ToothRow, lower_row, upper_row
+from avatar_cli.families.portrait.decoder.teeth import STANDARD_MOUTH, FrontPart, lower_row, upper_row
+from avatar_cli.families.portrait.decoder.tongue import tongue
 from avatar_cli.families.portrait.geometry import Pose
 
-_STANDARD_MOUTH = 0.52  # e
 _JAW = [152, 148, 377, 176, 400, 175, 199]
 _UPPER_LIP = 13
 _LOWER_LIP = 14
@@ -38,11 +38,11 @@ class MouthInterior:
         self._face = face
         lips = lip_colour(face.image, face.points)
         self._cavity = np.clip(lips * [0.19, 0.14, 0.14] + [8, 2, 2], 6, 70)
-        self._tongue = lips * [0.66, 0.46, 0.48]
-        self._size = face.mouth_width / _STANDARD_MOUTH
+        self._tongue = tongue(lips * [0.66, 0.46, 0.48], face.mouth_width)
+        self._size = face.mouth_width / STANDARD_MOUTH
         density = float(np.clip(2 * face.eye_distance, 160, 480))
         tooth = tooth_colour(face.image, face.points, face.eye_distance)
-        self._lower_teeth: ToothRow = lower_row(tooth, face.mouth_width, density)
+        self._lower_teeth: FrontPart = lower_row(tooth, face.mouth_width, density)
         mesh = face.canonical
         self._seam = mesh[_UPPER_LIP] if face.mouth_is_open else (mesh[_UPPER_LIP] + mesh[_LOWER_LIP]) / 2
         self._seen_jaw = mesh[_JAW].mean(axis=0)
@@ -57,7 +57,7 @@ class MouthInterior:
             self._layers = interior_layers(sight, _within(mouth_box, face.image))
         # Parted lips that hide the upper teeth are long: they never show much of them.
         shown = _SHOWN_BY_LONG_LIPS if face.mouth_is_open and view is None else _SHOWN_BELOW_SEAM
-        self._upper_teeth: ToothRow = upper_row(tooth, face.mouth_width, density)
+        self._upper_teeth: FrontPart = upper_row(tooth, face.mouth_width, density)
         self._upper_edge = self._seam + np.array([0.0, shown * self._size, 0.02])
         self._is_drawn = self._layers is NOTHING_SEEN and not face.mouth_is_open
 
@@ -89,11 +89,7 @@ class MouthInterior:
         # The wider the mouth, the more of the tongue shows above the lower lip.
         sink = 0.075 - 0.075 * float(smoothstep(0.06, 0.24, gap))
         at = mesh[_LOWER_LIP] + np.array([0.0, sink * self._size, 0.05])
-        unit = self._size * pose.scale
-        degrees = float(np.degrees(np.arctan2(pose.rotation[1, 0], pose.rotation[0, 0])))
-        centre = pose.to_pixels(at)[:2] - box.origin
-        mask = Ellipse(centre, (0.20 * unit, 0.105 * unit), degrees).mask(box.height, box.width)
-        return blend(picture, _plain(self._tongue, box), soften(mask, max(1.0, 0.03 * pose.scale)))
+        return self._tongue.draw(picture, box.origin, pose, at)
 
     def _with_lower_teeth(
         self, picture: NDArray[np.uint8], box: Box, pose: Pose, mesh: NDArray[np.float64], gap: float

@@ -11,7 +11,7 @@ from avatar_cli.families.portrait.decoder.sampling import warp_affine
 from avatar_cli.families.portrait.decoder.spline import smoothstep
 from avatar_cli.families.portrait.geometry import Pose
 
-_STANDARD_MOUTH = 0.52  # e: mouth width the sizes below were taken for
+STANDARD_MOUTH = 0.52  # e: mouth width the sizes below were taken for
 _HALF_WIDTH = 0.42  # e, half the texture
 _HEIGHT = 0.24  # e, whole texture
 # Right half of each row: outer edge of each tooth from the middle line and its height, e.
@@ -22,13 +22,13 @@ _NECK_OF_UPPER = 0.02  # e from the top of the texture
 
 
 @dataclass(frozen=True)
-class ToothRow:
-    """A row of teeth seen from the front.
+class FrontPart:
+    """A part of the mouth's inside, such as a row of teeth, seen from the front.
 
     Attributes:
         texture: uint8 [h, w, 4], RGB and coverage.
         density: texture px of 1 e.
-        edge: row of the biting edge of the front teeth, texture px.
+        edge: row of what is placed, the biting edge of front teeth, texture px.
     """
 
     texture: NDArray[np.uint8]
@@ -42,7 +42,7 @@ class ToothRow:
         pose: Pose,
         edge_at: NDArray[np.floating],
     ) -> NDArray[np.uint8]:
-        """`below` [h, w, 4], whose top left pixel is `origin`, with the row's edge at canonical `edge_at`."""
+        """`below` [h, w, 4], whose top left pixel is `origin`, the part's edge at canonical `edge_at`."""
         scale = pose.scale / self.density
         across = pose.rotation[:2, 0] * scale
         down = pose.rotation[:2, 1] * scale
@@ -53,18 +53,18 @@ class ToothRow:
         return blend(below, placed, placed[..., 3])
 
 
-def upper_row(colour: NDArray[np.floating], mouth_width: float, density: float) -> ToothRow:
+def upper_row(colour: NDArray[np.floating], mouth_width: float, density: float) -> FrontPart:
     """Upper teeth; `mouth_width` in e, `density` texture px a e."""
-    size = mouth_width / _STANDARD_MOUTH
+    size = mouth_width / STANDARD_MOUTH
     texture = _row(_UPPER, colour, size, density, shade=1.0)
-    return ToothRow(texture, density, (_NECK_OF_UPPER + _UPPER[0][1] * size) * density)
+    return FrontPart(texture, density, (_NECK_OF_UPPER + _UPPER[0][1] * size) * density)
 
 
-def lower_row(colour: NDArray[np.floating], mouth_width: float, density: float) -> ToothRow:
+def lower_row(colour: NDArray[np.floating], mouth_width: float, density: float) -> FrontPart:
     """Lower teeth, darker because the upper lip shades them."""
-    size = mouth_width / _STANDARD_MOUTH
+    size = mouth_width / STANDARD_MOUTH
     texture = _row(_LOWER, colour, size, density, shade=_LOWER_SHADE)[::-1].copy()
-    return ToothRow(texture, density, len(texture) - (_NECK_OF_UPPER + _LOWER[0][1] * size) * density)
+    return FrontPart(texture, density, len(texture) - (_NECK_OF_UPPER + _LOWER[0][1] * size) * density)
 
 
 def _row(
@@ -85,11 +85,12 @@ def _row(
         middle, half = (left + right) / 2, (right - left) / 2
         across = (x - middle) / half
         # A biting edge is flat in the middle and rounds off at the corners of the tooth.
-        edge = tall * (1 - 0.10 * np.abs(across) ** 3)
-        cover = np.clip((1 - np.abs(across)) * half * density + 0.25, 0, 1)
+        edge = tall * (1 - 0.06 * np.abs(across) ** 4)
+        # Neighbours touch: what is dark between them is a narrow line, deeper only towards the edge.
+        cover = np.clip((1 - np.abs(across)) * half * density + 0.42, 0, 1)
         cover = cover * np.clip((edge - y) * density / 1.2 + 0.5, 0, 1)
         along = np.clip(y / tall, 0, 1)
-        body = (1 - 0.12 * np.abs(across) ** 2.5) * (0.92 + 0.08 * np.clip(2.2 * along, 0, 1))
+        body = (1 - 0.16 * np.abs(across) ** 4) * (0.92 + 0.08 * np.clip(2.2 * along, 0, 1))
         body = body * (1 - 0.12 * smoothstep(0.75, 1.0, along))
         # Teeth beside the front ones stand deeper in the arch and get less light.
         arch = max(0.30, 1 - 0.95 * (middle / (0.36 * size)) ** 2)

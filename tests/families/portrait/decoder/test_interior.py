@@ -12,6 +12,8 @@ from avatar_cli.families.portrait.decoder.face_frame import FaceFrame
 from avatar_cli.families.portrait.decoder.interior_layers import Sight, interior_layers, shown_upper_teeth
 from avatar_cli.families.portrait.decoder.light import skin_colour, tooth_colour
 from avatar_cli.families.portrait.decoder.renderer import PortraitRenderer
+from avatar_cli.families.portrait.decoder.teeth import upper_row
+from avatar_cli.families.portrait.decoder.tongue import tongue
 from avatar_cli.families.portrait.face_view import FaceView
 from avatar_cli.families.portrait.geometry import personal_pose
 from avatar_cli.families.portrait.landmarks import INNER_LOWER_LIP, INNER_UPPER_LIP
@@ -137,6 +139,24 @@ def test_teeth_are_measured_from_the_lip_to_their_edge_where_there_are_any():
     assert shown_upper_teeth(painted_sight(96)) == pytest.approx(16 / 200, abs=0.012)
     assert shown_upper_teeth(painted_sight(90)) == pytest.approx(10 / 200, abs=0.012)
     assert shown_upper_teeth(painted_sight(80)) is None
+
+
+def test_drawn_front_teeth_end_in_one_line_and_are_no_beads():
+    density = 320.0
+    texture = upper_row(np.array([230.0, 225.0, 215.0]), 0.52, density).texture
+    middle, reach = texture.shape[1] // 2, int(0.078 * density)
+    ends = (texture[:, middle - reach : middle + reach, 3] > 127).sum(axis=0)
+    assert np.ptp(ends) / density < 0.005
+
+
+def test_a_drawn_tongue_is_no_flat_spot():
+    texture = tongue(np.array([150.0, 70.0, 75.0]), 0.52).texture.astype(float)
+    rows, columns = texture.shape[:2]
+    green = texture[..., 1]
+    back, front = green[rows // 4, columns // 3], green[2 * rows // 3, columns // 3]
+    assert back < 0.8 * front
+    assert green[rows // 2, columns // 2] < green[rows // 2, columns // 3] - 5  # the groove
+    assert np.abs(green - green[:, ::-1]).max() <= 1
 
 
 def test_the_inside_of_the_mouth_does_not_change_while_the_face_does_other_things(open_portrait):
