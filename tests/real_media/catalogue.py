@@ -19,7 +19,7 @@ from avatar_cli.protocol.events import Event, Progress, Warned
 from avatar_cli.worker import session
 
 FPS = 25
-SHOWN = 5 * FPS  # frames of each file, unless all of it was asked for
+SHOWN = 3 * FPS  # frames of each file, of N0, I0 and N1, unless all of it was asked for
 EXPECTATIONS = yaml.safe_load(Path(__file__).with_name("expectations.yaml").read_text())
 DEMO_PHOTO = asset_path("demo/reference.png")
 

@@ -1,6 +1,6 @@
 """Every real file renders, warns or is refused as the table says.
 
-Five seconds of each at 360p; `make media` renders all of it and keeps the videos.
+Three seconds of each at 360p; `make media` renders all of it and keeps the videos.
 """
 
 import math
@@ -61,7 +61,7 @@ def test_a_bad_file_is_refused_in_one_sentence(media, speech, tmp_path, row):
     output.write_bytes(b"an hour of work")
     begin = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-m", "avatar_cli", "render", *inputs, "-o", output, "--overwrite"],
+        [sys.executable, "-m", "avatar_cli", "render", *inputs, "-o", output, "--overwrite", "--quiet"],
         capture_output=True,
         text=True,
         check=False,
@@ -85,4 +85,4 @@ def assert_plays(video, frames):
     first = next(shown)
     assert first.std() > 4
     if frames >= SHOWN:
-        assert max(cv2.absdiff(frame, first).max() for frame in shown) > 20
+        assert any(cv2.absdiff(frame, first).max() > 20 for frame in shown)
