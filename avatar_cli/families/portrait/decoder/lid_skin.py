@@ -13,7 +13,7 @@ from avatar_cli.families.portrait.landmarks import Eye
 
 _LASHES = 0.024  # e above the lid's edge, kept from the photo
 _STRETCHED = (1.8, 3.2)  # times: up to the first the photo's own skin does, from the second it is a smear
-_MOST = 0.7  # some of the photo's grain stays
+_MOST = 0.9  # more of the photo's grain would be seen as streaks
 _FADE = (0.15, 0.6)  # of a blink
 _SOFT = 0.012  # e
 _STEPS = 12
