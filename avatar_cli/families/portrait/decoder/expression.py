@@ -33,7 +33,7 @@ _MAX_GAZE_Y = 0.6
 _GAZE_Y_GAIN = 2.5
 # Shares of the vertical motion of the iris. Without its lids an iris that goes down seems to grow instead.
 _UPPER_LID_FOLLOWING, _LOWER_LID_FOLLOWING = 0.9, 0.4
-_GLANCE = 0.10  # iris radii: less moves no lids
+_GLANCE = 0.12  # iris radii: less moves no lids
 _MAX_SQUINT = 0.05  # e
 _WIDEST = -0.2  # of the opening: surprised eyes
 # e. A forehead folds as its brows rise; the photo's only shrinks. Higher, a face-recognition network is
