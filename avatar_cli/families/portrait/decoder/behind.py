@@ -6,6 +6,9 @@ from numpy.typing import NDArray
 
 _SHRINK = 2  # the band is filled this many times smaller, and the blur once more
 _OUTLINE = 0.2  # e: smaller bends of the person's outline do not bend what is mirrored in it
+# Of its depth behind the outline: so far beside the person lies what is shown there. A whole mirror image
+# would show poles and lights twice.
+_BESIDE = 0.25
 # Depth behind the outline, and how far the mirrored background is blurred there, e. What is mirrored sharply
 # would look like a second edge of the person.
 _FOCUS = ((0.0, 0.0), (0.05, 0.03), (0.15, 0.08), (0.40, 0.18))
@@ -19,8 +22,8 @@ def fill_behind(
 ) -> NDArray[np.uint8]:
     """`image` [H, W, 3] with a made-up background where it is `hidden` [H, W]; elsewhere bit for bit.
 
-    The background is mirrored in the person's outline, and the deeper the softer: so it goes on with its own
-    colours and ends nowhere.
+    The background beside the person is mirrored in their outline, drawn out, and the deeper the softer: so it
+    goes on with its own colours and ends nowhere.
     """
     rows, columns = hidden.shape
     size = (max(columns // _SHRINK, 1), max(rows // _SHRINK, 1))
@@ -40,7 +43,7 @@ def _mirrored(weighted: Floats, surroundings: Floats, eye_distance: float) -> Fl
     )
     smooth = cv2.GaussianBlur(depth, (0, 0), max(_OUTLINE * eye_distance, 1.0))
     inward_x, inward_y = (cv2.Sobel(smooth, cv2.CV_32F, *order) for order in ((1, 0), (0, 1)))
-    steps = 2 * depth / np.maximum(np.hypot(inward_x, inward_y), np.float32(1e-3))
+    steps = (1 + _BESIDE) * depth / np.maximum(np.hypot(inward_x, inward_y), np.float32(1e-3))
     y, x = np.indices(depth.shape, np.float32)
     mirror = (x - steps * inward_x, y - steps * inward_y)
     filled = surroundings
@@ -52,7 +55,9 @@ def _mirrored(weighted: Floats, surroundings: Floats, eye_distance: float) -> Fl
         seen = cv2.remap(soft, *mirror, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101)
         own = seen[..., :3] / np.maximum(seen[..., 3:], np.float32(1e-3))
         near = ((end - depth / eye_distance) / (end - start)).clip(0, 1)
-        filled = np.asarray(filled + near[..., None] * seen[..., 3:] * (own - filled), np.float32)
+        # A blur at a straight outline is half of what is known.
+        share = near[..., None] * np.minimum(2 * seen[..., 3:], 1)
+        filled = np.asarray(filled + share * (own - filled), np.float32)
     return filled
 
 
