@@ -41,7 +41,8 @@ UPPER_LIP_SHARE = 0.3
 # The teeth tell: behind closed lips they reach this far below the seam, e, and in a grin they show more
 # because the upper lip is raised, while the jaw is where it was.
 TEETH_BELOW_SEAM = 0.03
-LEAST_UPPER_LIP_SHARE, MOST_UPPER_LIP_SHARE = 0.15, 0.6
+TEETH_SEEN_AT = 80.0  # px of 1 e: on larger pictures lines within the teeth are taken for their edge
+LEAST_UPPER_LIP_SHARE, MOST_UPPER_LIP_SHARE = 0.15, 0.7
 # What a full smile adds to the mouth and speaking takes back, e, as the landmark network reads it drawn: the
 # mouths that grin in the photos of `training/reading.py` are 0.2 wider. Corners keep a part of their rise.
 SMILE = {"width": 0.14, "corner_y": -0.055}
@@ -192,7 +193,15 @@ def resting_latents(canonical: NDArray, smile: float, teeth: float | None = None
 
 
 def _shown_teeth(image: NDArray[np.uint8], landmarks: Floats, pose: Pose) -> float | None:
-    """How far the upper teeth reach below the upper lip, e; None where none are seen."""
+    """How far the upper teeth reach below the upper lip, e; None where none are seen.
+
+    Looked at in one size, so that a person moves alike in videos of every size.
+    """
+    factor = TEETH_SEEN_AT / pose.scale
+    image = np.asarray(cv2.resize(image, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA), np.uint8)
+    half = np.array([0.5, 0.5, 0.0])  # the first pixel's centre
+    landmarks = ((landmarks + half) * factor - half).astype(np.float32)
+    pose = Pose(TEETH_SEEN_AT, pose.rotation, (pose.translation + half) * factor - half)
     points = landmarks[:, :2].astype(np.float64)
     lips, tooth = lip_colour(image, points), tooth_colour(image, points, pose.scale)
     seam = pose.to_canonical(landmarks.astype(np.float64))[INNER_UPPER_LIP[len(INNER_UPPER_LIP) // 2]]
