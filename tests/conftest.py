@@ -12,9 +12,16 @@ from hypothesis import settings
 
 from avatar_cli.assets import asset_path
 
+# Two workers share two cores, and a rank of the command computes in one thread as well.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # The same examples in every run, so that a failure is always a change's fault.
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """All tests together keep two processes busy, for many wait for others; a few tests need no workers."""
+    return 2 if config.args_source is pytest.Config.ArgsSource.TESTPATHS else 0
 
 
 @pytest.fixture(scope="session", autouse=True)
