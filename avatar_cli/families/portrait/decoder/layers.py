@@ -18,7 +18,7 @@ from avatar_cli.families.portrait.reference import PortraitReference
 _NOSE_TIP = 4
 _WHOLE_SKULL = 0.95
 _PERSON = 0.5  # probability
-_MARGIN = 0.02  # e around the person: so far the background is tinted by it
+_MARGIN = 0.03  # e around the person: so far the background is tinted by it
 _UNSEEN = 0.04  # opacity that could not be seen
 _AROUND = 0.25  # e
 _STRAYS = 2.0  # standard deviations
