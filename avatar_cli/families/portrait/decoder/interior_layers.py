@@ -290,8 +290,8 @@ class _Strip:
 def _biting_edge(strip: _Strip) -> tuple[NDArray[np.float64], float]:
     """Rows [columns] of the parabola with the greatest step from light above to dark below it, and that step.
 
-    The step is a share of the light. One smooth curve for the whole row: an edge traced from pixel to pixel
-    has the picture's noise for fangs.
+    The step is a share of the light, 0 where no edge can be seen. One smooth curve for the whole row: an edge
+    traced from pixel to pixel has the picture's noise for fangs.
     """
     unit, green = strip.unit, strip.colours[..., 1]
     count = len(strip.first)
@@ -303,6 +303,8 @@ def _biting_edge(strip: _Strip) -> tuple[NDArray[np.float64], float]:
     tallest = float((last - first).max())
     reach = max(1.0, min(0.014 * unit, 0.2 * tallest))
     heights = np.arange(first.min() + 2 * reach, last.max() + 1, max(1.0, 0.006 * unit))
+    if len(heights) == 0:  # a slit has no room for light above dark
+        return last.max() * np.ones(count), 0.0
     bends = np.arange(-0.01, 0.095, 0.015) * unit
     tilts = np.arange(-0.03, 0.035, 0.015) * unit
     height, bend, tilt = (a.reshape(-1, 1) for a in np.meshgrid(heights, bends, tilts, indexing="ij"))

@@ -141,6 +141,15 @@ def test_teeth_are_measured_from_the_lip_to_their_edge_where_there_are_any():
     assert shown_upper_teeth(painted_sight(80)) is None
 
 
+@pytest.mark.parametrize("apart", [2, 3])
+def test_no_teeth_are_measured_in_a_slit(apart):
+    sight = painted_sight(80 + apart // 2)
+    points = sight.points.copy()
+    points[list(INNER_LOWER_LIP), 1] = 80 + apart
+    pose = dataclasses.replace(sight.pose, scale=80.0)
+    assert shown_upper_teeth(dataclasses.replace(sight, points=points, pose=pose)) is None
+
+
 def test_drawn_front_teeth_end_in_one_line_and_are_no_beads():
     density = 320.0
     texture = upper_row(np.array([230.0, 225.0, 215.0]), 0.52, density).texture
