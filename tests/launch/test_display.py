@@ -72,7 +72,8 @@ def test_a_warning_is_shown_once():
 def test_what_a_reference_video_showed_is_one_line():
     stream = io.StringIO()
     display = PlainLines(started=now(), stream=stream)
-    display.event(ReferenceWatched(200, 187, 0, 3.2, open_mouth=True, closed_eyes=False, voice=True, habits={}))
+    watched = ReferenceWatched(200, 187, 0, 3.2, open_mouth=True, closed_eyes=False, voice=True, habits={})
+    display.event(watched)
     assert stream.getvalue() == (
         "avatar: reference: 187 of 200 frames used, rendering from 3.20 s; "
         "an open mouth and no closed lids seen\n"

@@ -1,8 +1,8 @@
 """What is certain about motion and need not be left to chance: applied to a chunk's latents after sampling.
 
-Mouths move as far as people's do, lips meet for p, b and m, the lower lip meets the teeth for f and v, silence
-closes the mouth, lids that begin to blink do so, and a chunk goes on where its anchors stopped. Everything is
-local in time: a frame depends on itself and the frames beside it, or on the anchors.
+Mouths move as far as people's do, lips meet for p, b and m, the lower lip meets the teeth for f and v,
+silence closes the mouth, lids that begin to blink do so, and a chunk goes on where its anchors stopped.
+Everything is local in time: a frame depends on itself and the frames beside it, or on the anchors.
 """
 
 import torch
