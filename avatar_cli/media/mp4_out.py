@@ -19,6 +19,7 @@ from avatar_cli.media.mp4_command import Pipes, SoundFormat, VideoFormat, mp4_co
 from avatar_cli.media.output_path import check_output, partial_path
 from avatar_cli.media.partial_file import PartialFile
 from avatar_cli.media.pipe_writer import PipeWriter
+from avatar_cli.media.shown_length import show_every_frame
 from avatar_cli.media.sound_layout import with_positions
 from avatar_cli.protocol.errors import AvatarError, EnvironmentProblem, RenderFailure
 from avatar_cli.protocol.job import Encoding
@@ -137,6 +138,7 @@ class Mp4Writer:
         if failed:
             raise self._failure()
         try:
+            show_every_frame(self._partial)
             _to_disk(self._partial)
             self._partial.replace(self._output)
             _to_disk(self._output.parent)
