@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from avatar_cli.runtime.weights import Checkpoint
+from avatar_cli.runtime.weights import WeightSource
 
 Network = TypeVar("Network", bound=nn.Module)
 META = torch.device("meta")
@@ -24,7 +24,7 @@ class Module(Generic[Network]):
     """
 
     name: str
-    checkpoint: Checkpoint
+    checkpoint: WeightSource
     build: Callable[[Mapping[str, Any]], Network]
     blocks: Callable[[Network], Sequence[nn.Module]]
     dtype: torch.dtype = torch.float32  # of the parameters; buffers keep theirs
