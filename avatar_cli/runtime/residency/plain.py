@@ -1,4 +1,4 @@
-"""Everything resident all the time: small families, and machines without an accelerator."""
+"""Everything resident all the time: small networks, and machines without an accelerator."""
 
 from typing import Generic, TypeVar
 
@@ -43,3 +43,7 @@ class PlainResidency(Generic[Network]):
         """Nothing to free."""
         with interval(self._emit, f"leave {self.name}", rank=self._rank):
             pass
+
+    def close(self) -> None:
+        """Drop the network."""
+        del self._network

@@ -27,13 +27,19 @@ class Residency(Protocol):
         """
 
     def prefetch(self, following: "Residency") -> None:
-        """Before the last call of a stage: bring in the first blocks of `following` under its compute.
+        """Before the last call of a stage: bring in root and first block of `following` under its compute.
 
         Does nothing where the two cannot share memory traffic; `leave` takes it back.
         """
 
     def leave(self) -> None:
         """Free what the network holds on the device beyond its resting place."""
+
+    def close(self) -> None:
+        """Free the weights for good, on host and device: a network that runs once a job is closed after it.
+
+        Nothing may be called afterwards.
+        """
 
 
 @contextmanager

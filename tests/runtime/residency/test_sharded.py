@@ -99,7 +99,9 @@ def test_holding_keeps_the_full_parameters_until_leave_and_streaming_does_not(ru
     for seen in run.seen:
         hold, stream = seen["memory hold"], seen["memory stream"]
         assert hold["within"] - hold["before"] >= run.full_bytes
-        assert stream["within"] - stream["before"] < 0.1 * run.full_bytes
+        assert (
+            stream["within"] - stream["before"] < 0.4 * run.full_bytes
+        )  # root, and block 0 for the next step
         for memory in (hold, stream):
             assert memory["after"] == memory["before"]
 
