@@ -33,7 +33,7 @@ def gather_tokens(tensor: Tensor, dimension: int, group: SequenceGroup) -> Tenso
     """The parts of all ranks, joined along `dimension`."""
     part = tensor.movedim(dimension, 0).contiguous()
     whole = part.new_empty((group.size * part.shape[0], *part.shape[1:]))
-    dist.all_gather_into_tensor(whole, part, group=group.group)
+    dist.all_gather_single(whole, part, group=group.group)
     return whole.movedim(0, dimension)
 
 

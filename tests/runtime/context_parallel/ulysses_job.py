@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from safetensors.torch import save_file
-from tiny_dit import generate, sequence_plan, tiny_dit
+from tiny_dit import CONFIG, SPOTS, generate, sequence_plan, tiny_dit
 
 from avatar_cli.protocol.errors import UsageError
 from avatar_cli.runtime.context_parallel import context_parallel
@@ -36,7 +36,7 @@ def main(folder: Path, ranks: int) -> None:
     rank = current_rank()
     dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=ranks)
     mesh = open_mesh(ranks)
-    degree = sequence_degree(ranks, 4)
+    degree = sequence_degree(ranks, CONFIG["heads"], SPOTS)
     group = open_sequence_group(ranks, degree)
     alone = open_sequence_group(ranks, sequence_degree(ranks, 3))
     seen: dict[str, Any] = {"degree": degree, "degree of 3 heads": alone.size, "place": group.rank}
