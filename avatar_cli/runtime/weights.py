@@ -133,7 +133,25 @@ def load_whole(network: nn.Module, checkpoint: WeightSource, device: torch.devic
 
     Raises EnvironmentProblem where a file is missing or broken, or does not fit the network.
     """
-    _load(network, checkpoint, lambda stored, target: _read_whole(stored, target, device))
+    _load(network, checkpoint, lambda name, stored, target: _read_whole(stored, target, device))
+    _place_buffers(network, device)
+
+
+def load_into(
+    network: nn.Module, checkpoint: WeightSource, host: Mapping[str, Tensor], device: torch.device
+) -> None:
+    """Like `load_whole`, but write parameters into the tensors of `host`, by name.
+
+    The network keeps its parameters on the meta device; its buffers come to `device`.
+    """
+
+    def read(name: str, stored: StoredTensor, target: Tensor) -> Tensor:
+        if name not in host:
+            return _read_whole(stored, target, device)
+        host[name].copy_(stored[...])
+        return target
+
+    _load(network, checkpoint, read)
     _place_buffers(network, device)
 
 
@@ -146,7 +164,7 @@ def load_shards(
     """
     from torch.distributed.tensor import DTensor
 
-    def read(stored: StoredTensor, target: Tensor) -> Tensor:
+    def read(name: str, stored: StoredTensor, target: Tensor) -> Tensor:
         if isinstance(target, DTensor):
             return _read_shard(stored, target, resting)
         return _read_whole(stored, target, compute)
@@ -156,7 +174,7 @@ def load_shards(
 
 
 def _load(
-    network: nn.Module, checkpoint: WeightSource, read: Callable[[StoredTensor, Tensor], Tensor]
+    network: nn.Module, checkpoint: WeightSource, read: Callable[[str, StoredTensor, Tensor], Tensor]
 ) -> None:
     targets = network.state_dict()
     loaded: dict[str, Tensor] = {}
@@ -165,7 +183,7 @@ def _load(
         for name, target in targets.items():
             stored = tensors[name]
             _compare_shapes(stored.get_shape(), list(target.shape), name, checkpoint.path)
-            loaded[name] = read(stored, target)
+            loaded[name] = read(name, stored, target)
     network.load_state_dict(loaded, strict=True, assign=True)
     network.requires_grad_(False)
 

@@ -1,4 +1,4 @@
-"""Chooses the residencies of a family's networks by where they run: families call `place` and nothing else."""
+"""Chooses residencies for networks by where they run: families call `place` and nothing else."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from avatar_cli.runtime.module import Module
 from avatar_cli.runtime.residency.copy_engine import CopyEngine
 from avatar_cli.runtime.residency.plain import PlainResidency
 from avatar_cli.runtime.residency.protocol import Residency
+from avatar_cli.runtime.residency.streamed import StreamedResidency
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh
@@ -63,29 +64,64 @@ class Placement:
 def place(uses: Sequence[Use], placement: Placement, emit: EventSink) -> tuple[Residency, ...]:
     """Load the networks, in the order in which a job runs them; returns their residencies in that order.
 
-    One rank on a CPU keeps everything (`PlainResidency`), several ranks shard (`ShardedResidency`). Raises
-    EnvironmentProblem.
+    One rank on a CPU keeps everything (`PlainResidency`), one rank on a GPU streams from pinned memory what
+    does not fit (`StreamedResidency`), several ranks shard (`ShardedResidency`). Each residency can bring in
+    the others. Raises EnvironmentProblem.
     """
-    plan = _plan([use for use in uses if not use.whole], placement)
+    engine = _engine(placement, emit)
+    plan = _plan(uses, placement, streamed=engine is not None)
     residencies: list[Residency] = []
     for use in uses:
-        if use.whole or placement.mesh is None:
-            residencies.append(PlainResidency(use.module, placement.device, emit, placement.rank))
+        keep = plan[use.module.name]
+        if not use.whole and placement.mesh is not None:
+            residencies.append(_sharded(use.module, placement, emit, keep, residencies))
+        elif engine is not None and keep is not Keep.RESIDENT:
+            streamed = StreamedResidency(
+                use.module, engine, emit, keep, placement.rank, placement.trace_blocks
+            )
+            residencies.append(streamed)
         else:
-            residencies.append(_sharded(use.module, placement, emit, plan[use.module.name], residencies))
+            residencies.append(PlainResidency(use.module, placement.device, emit, placement.rank))
     return tuple(residencies)
 
 
-def _plan(uses: Sequence[Use], placement: Placement) -> Mapping[str, Keep]:
+def _engine(placement: Placement, emit: EventSink) -> CopyEngine | None:
+    if placement.mesh is not None or placement.engine is not None or placement.device.type != "cuda":
+        return placement.engine
+    from avatar_cli.runtime.residency.cuda_copies import CudaCopies
+
+    return CudaCopies(placement.device, emit if placement.trace_blocks else None, placement.rank)
+
+
+def _plan(uses: Sequence[Use], placement: Placement, streamed: bool) -> Mapping[str, Keep]:
+    whole = {use.module.name: Keep.RESIDENT for use in uses if use.whole}
     stages = [use.memory() for use in uses]
+    coming = [stage for stage in stages if stage.name not in whole]
     if placement.keep is not None:
-        return {stage.name: placement.keep for stage in stages}
-    if placement.device.type == "cpu" and placement.budget is None:
-        return {stage.name: Keep.HOLD for stage in stages}
-    budget = placement.budget
+        return whole | {stage.name: placement.keep for stage in coming}
+    budget = _budget(placement)
     if budget is None:
-        budget = auto_budget(*torch.cuda.mem_get_info(placement.device))
-    return plan_memory(stages, budget, GATHERED if placement.mesh is not None else COPIED)
+        return whole | {stage.name: Keep.HOLD if placement.mesh else Keep.RESIDENT for stage in coming}
+    # Those that are whole may run in another thread, beside any of the others.
+    budget -= sum(stage.weights + stage.working for stage in stages if stage.name in whole)
+    return whole | plan_memory(coming, budget, COPIED if streamed else GATHERED)
+
+
+def _budget(placement: Placement) -> int | None:
+    """Bytes to plan with; a CPU's memory is not planned unless it is asked for."""
+    if placement.budget is not None or placement.device.type != "cuda":
+        return placement.budget
+    budget = auto_budget(*torch.cuda.mem_get_info(placement.device))
+    return budget if placement.mesh is None else _least(budget, placement.device, placement.mesh)
+
+
+def _least(budget: int, device: torch.device, mesh: "DeviceMesh") -> int:
+    """The smallest budget of all ranks: they must make the same plan."""
+    import torch.distributed as dist
+
+    agreed = torch.tensor(budget, device=device)
+    dist.all_reduce(agreed, dist.ReduceOp.MIN, mesh.get_group())
+    return int(agreed)
 
 
 def _sharded(
@@ -95,7 +131,9 @@ def _sharded(
 
     assert placement.mesh is not None
     earlier = next((residency for residency in before if isinstance(residency, ShardedResidency)), None)
-    return ShardedResidency(module, placement.mesh, emit, keep, streams_of=earlier)
+    return ShardedResidency(
+        module, placement.mesh, emit, keep, streams_of=earlier, trace=placement.trace_blocks
+    )
 
 
 def _parameter_bytes(module: nn.Module) -> int:

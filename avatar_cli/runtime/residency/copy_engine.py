@@ -17,14 +17,18 @@ class CopyEngine(Protocol):
 
     device: torch.device
 
-    def pin(self, host: Tensor) -> None:
-        """Make a uint8 CPU tensor readable by the device without a staging copy, until `unpin`."""
+    def host(self, nbytes: int) -> Tensor:
+        """uint8 [nbytes] on the CPU, which the device reads without a staging copy, until `free_host`."""
 
-    def unpin(self, host: Tensor) -> None:
-        """Inverse of `pin`; no copy from it may be queued any more."""
+    def free_host(self, host: Tensor) -> None:
+        """Give memory of `host` back; no copy from it may be queued any more, and no other view be used."""
 
     def allocate(self, nbytes: int) -> Tensor:
-        """uint8 [nbytes] on the device, in memory that the compute stream may use at once."""
+        """uint8 [nbytes] on the device, which the compute stream may use at once.
+
+        The copy stream has to wait for what is computed with that memory before. It goes back to the device
+        when the last reference is dropped; the compute stream must be behind all copies into it by then.
+        """
 
     def copy(self, host: Tensor, target: Tensor, name: str) -> None:
         """Queue one copy on the copy stream; `name` is the block's, for traces."""
@@ -40,3 +44,6 @@ class CopyEngine(Protocol):
 
     def compute_waits(self, event: Event) -> None:
         """Computation queued from now on begins after `event`."""
+
+    def flush(self) -> None:
+        """Wait on the host for all copies queued so far, and for what an engine tells of them."""

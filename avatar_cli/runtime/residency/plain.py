@@ -36,8 +36,12 @@ class PlainResidency(Generic[Network]):
         with interval(self._emit, f"enter {self.name}", rank=self._rank):
             pass
 
-    def prefetch(self, following: Residency) -> None:
+    def bring_in(self) -> None:
         """Nothing to bring in."""
+
+    def prefetch(self, following: Residency) -> None:
+        """Bring in the other one now: this network has no copies of its own that would be held up."""
+        following.bring_in()
 
     def leave(self) -> None:
         """Nothing to free."""

@@ -26,6 +26,9 @@ class Residency(Protocol):
         Cheap where blocks come in one by one, each under the compute of the one before.
         """
 
+    def bring_in(self) -> None:
+        """Begin to bring in root and first block, ahead of `enter`, where that can be done at any time."""
+
     def prefetch(self, following: "Residency") -> None:
         """Before the last call of a stage: bring in root and first block of `following` under its compute.
 

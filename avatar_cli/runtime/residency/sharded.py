@@ -15,6 +15,7 @@ from avatar_cli.protocol.events import EventSink
 from avatar_cli.runtime.memory_budget import Keep
 from avatar_cli.runtime.module import Module
 from avatar_cli.runtime.recorder import interval
+from avatar_cli.runtime.residency.block_trace import trace_forwards, trace_gathers
 from avatar_cli.runtime.residency.protocol import Residency
 from avatar_cli.runtime.weights import load_shards
 
@@ -39,11 +40,13 @@ class ShardedResidency(Generic[Network]):
         emit: EventSink,
         keep: Keep,
         streams_of: "ShardedResidency | None" = None,
+        trace: bool = False,
     ) -> None:
         """Reads this rank's slices. Raises EnvironmentProblem.
 
         `streams_of` is the residency whose streams this one shares, so that each can prefetch for the other.
-        Residencies that share streams are all made before the first of their networks runs.
+        Residencies that share streams are all made before the first of their networks runs. `trace` tells
+        every block's gathering and forward.
         """
         self.name = module.name
         self._emit = emit
@@ -55,6 +58,9 @@ class ShardedResidency(Generic[Network]):
             self._chain = _shard(self._network, blocks, mesh, keep)
             load_shards(self._network, module.checkpoint, resting=CPU, compute=_compute_device(mesh))
             self._prepare(module.methods, streams_of)
+        if trace:
+            trace_gathers(module.name, self._chain, emit, self._rank)
+            trace_forwards(module.name, blocks, emit, self._rank)
 
     def _prepare(self, methods: tuple[str, ...], streams_of: "ShardedResidency | None") -> None:
         from torch.distributed.fsdp import register_fsdp_forward_method, share_comm_ctx
@@ -78,6 +84,9 @@ class ShardedResidency(Generic[Network]):
         """Nothing moves yet: the root and each block are gathered by the call itself."""
         with interval(self._emit, f"enter {self.name}", rank=self._rank):
             pass
+
+    def bring_in(self) -> None:
+        """Nothing: a gathering that no forward asks for would run on the stream that computes."""
 
     def prefetch(self, following: Residency) -> None:
         """From now until `leave`, this network's last block gathers root and first block of `following`."""

@@ -7,7 +7,9 @@ import gc
 import json
 import os
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import psutil
 import torch
 import torch.distributed as dist
 from safetensors.torch import save_file
+from schedule import sharded
 from tiny_network import TinyNetwork, tiny_module
 from torch import Tensor
 from torch.distributed.device_mesh import init_device_mesh
@@ -66,15 +69,16 @@ def memory_over_a_stage(residency: ShardedResidency, x: Tensor) -> dict[str, int
 
 
 def growth(residency: ShardedResidency, x: Tensor) -> dict[str, int]:
-    """Objects and resident bytes that 200 forwards add to what 20 have made."""
+    """What 200 chunks of four forwards each add to the objects, bytes and lists that 5 have made."""
     rounds(residency, x, 5)
     gc.collect()
-    objects, memory = len(gc.get_objects()), psutil.Process().memory_info().rss
-    rounds(residency, x, 50)
+    objects, memory, lists = len(gc.get_objects()), psutil.Process().memory_info().rss, fsdp_lists(residency)
+    rounds(residency, x, 200)
     gc.collect()
     return {
         "objects": len(gc.get_objects()) - objects,
         "bytes": psutil.Process().memory_info().rss - memory,
+        "lists": fsdp_lists(residency) - lists,
     }
 
 
@@ -102,6 +106,57 @@ def switching(
             outputs.append(network(x, TIME))
             seen["not again"] = gathered(outgoing.network)
     return seen, outputs
+
+
+def anonymous_bytes() -> int:
+    """Resident memory of this process that maps no file."""
+    (line,) = (
+        line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssAnon:")
+    )
+    return int(line.split()[1]) * 1024
+
+
+@contextmanager
+def highest(measure: Callable[[], int]) -> Iterator[list[int]]:
+    """Looks as often as it can while the body runs; the list ends up with one number, above the beginning."""
+    found: list[int] = []
+    done = threading.Event()
+    before = measure()
+
+    def look() -> None:
+        most = before
+        while not done.is_set():
+            most = max(most, measure())
+        found.append(most - before)
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    try:
+        yield found
+    finally:
+        done.set()
+        watcher.join()
+
+
+def loading(folder: Path, mesh: Any) -> dict[str, int]:
+    """Host memory that loading a network of 24 MB takes at most, beside its shard and its largest tensor."""
+    gc.collect()
+    with highest(anonymous_bytes) as peak:
+        residency = ShardedResidency(
+            tiny_module(folder / "wide.safetensors", name="wide"), mesh, lambda event: None, Keep.STREAM
+        )
+    sizes = [parameter.numel() * parameter.itemsize for parameter in residency.network.parameters()]
+    seen = {"peak": peak[0], "shard": local_bytes(residency.network), "tensor": max(sizes)}
+    residency.close()
+    return seen
+
+
+def fsdp_lists(residency: ShardedResidency) -> int:
+    """Entries of the lists that FSDP keeps from forward to backward."""
+    states = [part._get_fsdp_state() for part in residency._chain]
+    orders = {id(state._comm_ctx): state._comm_ctx.post_forward_order for state in states}
+    indices = [group._post_forward_indices for state in states for group in state._fsdp_param_groups]
+    return sum(map(len, [*orders.values(), *indices]))
 
 
 def refusal(make: Callable[[], Any]) -> str:
@@ -138,13 +193,23 @@ def main(folder: Path) -> None:
         hold.leave()  # before anything ran
         stream = ShardedResidency(module, mesh, record, Keep.STREAM)
         second = ShardedResidency(other, mesh, record, Keep.STREAM, streams_of=stream)
-        for name, residency in (("hold", hold), ("stream", stream)):
+        stay = ShardedResidency(module, mesh, record, Keep.RESIDENT)
+        for name, residency in (("hold", hold), ("stream", stream), ("resident", stay)):
             for step, output in enumerate(rounds(residency, x, 3)):
                 outputs[f"{name} {step}"] = output
             seen[f"memory {name}"] = memory_over_a_stage(residency, x)
             seen[f"growth {name}"] = growth(residency, x)
         seen["switching"], switched = switching(stream, second, x)
         outputs |= {f"switching {number}": output for number, output in enumerate(switched)}
+        mixed = ShardedResidency(
+            tiny_module(folder / "first.safetensors", dtype=torch.bfloat16, float32=("norm", "gate")),
+            mesh,
+            record,
+            Keep.STREAM,
+        )
+        outputs |= {f"mixed {step}": output for step, output in enumerate(rounds(mixed, x, 2))}
+        seen["loading"] = loading(folder, mesh)
+        seen["schedule"] = sharded(folder, rank, mesh)
         seen["refusal"] = refusal(
             lambda: ShardedResidency(tiny_module(folder / "wrong.safetensors"), mesh, record, Keep.HOLD)
         )
