@@ -9,7 +9,7 @@ from torch import Tensor
 
 from avatar_cli.runtime.residency import Residency
 from avatar_cli.runtime.span import Span
-from avatar_cli.runtime.stage import Piece
+from avatar_cli.runtime.stage import BeforeLastCall, Piece, nothing_follows
 from avatar_cli.stages.values import Conditioning, Frame
 
 Latents = TypeVar("Latents")
@@ -67,8 +67,14 @@ class CausalDecodeStage(Generic[Latents]):
         """State before the first piece."""
         return CausalState(self._decoder.open())
 
-    def push(self, state: CausalState, piece: Piece[Latents]) -> Iterator[Piece[Frame]]:
+    def push(
+        self,
+        state: CausalState,
+        piece: Piece[Latents],
+        before_last_call: BeforeLastCall = nothing_follows,
+    ) -> Iterator[Piece[Frame]]:
         """All frames of a piece, decoded one latent at a time."""
+        before_last_call()
         for latent in self._decoder.latents(piece.value):
             frames, state.memory = self._decoder.decode(latent, state.memory)
             for frame in frames:

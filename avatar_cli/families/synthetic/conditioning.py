@@ -76,10 +76,8 @@ class HeardSamples:
 class SoundConditioner:
     """The family's AudioConditioner: every window is encoded by itself, to tokens [1, T, K, width]."""
 
-    def __init__(self, encoder: Residency, following: Residency, device: torch.device) -> None:
-        """`following` is the network that runs after the encoder."""
+    def __init__(self, encoder: Residency, device: torch.device) -> None:
         self._encoder = encoder
-        self._following = following
         self._device = device
         self.residencies = (encoder,)
 
@@ -98,7 +96,6 @@ class SoundConditioner:
         heard = np.zeros(len(window) * SAMPLES, np.float32)  # before the recording there is silence
         heard[len(heard) - (stop - start) :] = state.samples[start - state.first : stop - state.first]
         samples = torch.from_numpy(heard).view(1, len(window), SAMPLES).to(self._device)
-        self._encoder.prefetch(self._following)
         return self._encoder.network(samples)
 
     def release(self, state: HeardSamples, before: int) -> None:

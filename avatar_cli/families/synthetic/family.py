@@ -38,10 +38,25 @@ class Networks:
     sr: Residency
     vae: Residency
 
+    def all(self) -> tuple[Residency, ...]:
+        """Every one of them, in the order in which a job first runs them."""
+        return (self.text_encoder, *self.of_chunks())
+
+    def of_chunks(self) -> tuple[Residency, ...]:
+        """Those that run for every chunk."""
+        return (self.audio_encoder, self.a2v, self.sr, self.vae)
+
 
 def load(
     size: SyntheticSize, placement: Placement, emit: EventSink, folder: Path | None = None
 ) -> "SyntheticFamily":
+    """The family with its networks placed; see `load_networks`."""
+    return SyntheticFamily(size, load_networks(size, placement, emit, folder), placement.device)
+
+
+def load_networks(
+    size: SyntheticSize, placement: Placement, emit: EventSink, folder: Path | None = None
+) -> Networks:
     """Make the weights in place, or read them from what `write_modules` wrote. Raises EnvironmentProblem."""
     parts = modules(size, folder)
     # Nothing is planned for the memory of a CPU, and a meta run costs seconds.
@@ -52,15 +67,13 @@ def load(
         Use(module, calls.get(module.name, 1), working.get(module.name, 0), whole=module is parts.vae)
         for module in parts.all()
     ]
-    kept = state_bytes(size, parts.vae)
-    return SyntheticFamily(size, Networks(*place(uses, placement, emit)), placement.device, kept)
+    return Networks(*place(uses, placement, emit))
 
 
 class SyntheticFamily:
     """One reference and one graph a job; see `stages.family.Family`. The plan counts latent frames."""
 
-    def __init__(self, size: SyntheticSize, networks: Networks, device: torch.device, kept: int) -> None:
-        """`kept` bounds the bytes that survive a chunk."""
+    def __init__(self, size: SyntheticSize, networks: Networks, device: torch.device) -> None:
         self._size = size
         self._networks = networks
         self._device = device
@@ -73,7 +86,7 @@ class SyntheticFamily:
             tail=Tail.EXACT,
             latent_shape=(LATENT_CHANNELS, *size.geometry.low),
             look_ahead=Fraction(1) / LATENT_FPS,
-            state_bytes=kept,
+            state_bytes=state_bytes(size, modules(size).vae),
             memory_bytes={},
         )
 
@@ -116,12 +129,12 @@ class SyntheticFamily:
     ) -> Graph:
         """The four stages that loop over chunks."""
         networks, geometry = self._networks, self._size.geometry
-        sound = SoundConditioner(networks.audio_encoder, networks.a2v, self._device)
-        base = BaseModel(networks.a2v, networks.sr, geometry, self._device)
+        sound = SoundConditioner(networks.audio_encoder, self._device)
+        base = BaseModel(networks.a2v, geometry, self._device)
         decoder = LatentDecoder(networks.vae, geometry, self._memory_like)
         return Graph(
             context=ContextStage(sound, speech),
             audio_to_video=AudioToVideoStage(base, generation.seed, generation.border_frames),
-            super_resolution=SuperResolutionStage(OneStepUpscaler(networks.sr, networks.audio_encoder)),
+            super_resolution=SuperResolutionStage(OneStepUpscaler(networks.sr)),
             decode=CausalDecodeStage(decoder),
         )

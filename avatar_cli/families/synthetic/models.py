@@ -24,14 +24,9 @@ _ONE_STEP_FROM = 0.5  # flow time at which super-resolution takes low-resolution
 class BaseModel:
     """The family's VelocityModel. Latents are [T, 16, h, w]; clean frames have the flow time of data."""
 
-    def __init__(
-        self, dit: Residency, following: Residency, geometry: Geometry, device: torch.device
-    ) -> None:
-        """`following` is the network that runs after the last step."""
+    def __init__(self, dit: Residency, geometry: Geometry, device: torch.device) -> None:
         self._dit = dit
-        self._following = following
         self._schedule = uniform_schedule(geometry.steps)
-        self._last_time = float(self._schedule[-2])
         self._noise_scale = torch.ones((), device=device)
         self.latent_shape = (LATENT_CHANNELS, *geometry.low)
         self.residencies = (dit,)
@@ -45,9 +40,7 @@ class BaseModel:
         return self._schedule
 
     def velocity(self, x: Tensor, time: Tensor, frames: Anchored, context: Context[Tensor]) -> Tensor:
-        """One call of the transformer; the last one brings in the first blocks of the next network."""
-        if float(time) == self._last_time:
-            self._dit.prefetch(self._following)
+        """One call of the transformer."""
         first, conditioning = context.chunk.generated.start, context.conditioning
         heard = (frames.positions + first - context.window.start).to(x.device)
         guidance = Guidance(
@@ -66,15 +59,12 @@ class BaseModel:
 class OneStepUpscaler:
     """The family's OneStepModel: latents [n, 16, h, w] to [n, 16, 2 h, 2 w]."""
 
-    def __init__(self, dit: Residency, following: Residency) -> None:
-        """`following` is the network that runs after it."""
+    def __init__(self, dit: Residency) -> None:
         self._dit = dit
-        self._following = following
         self.residencies = (dit,)
 
     def refine(self, piece: Piece[Tensor], conditioning: Conditioning) -> Tensor:
         """One Euler step from the enlarged latents."""
-        self._dit.prefetch(self._following)
         large = F.interpolate(piece.value, scale_factor=UPSCALE, mode="nearest")[None]
         count = large.shape[1]
         times = torch.full((1, count), _ONE_STEP_FROM, device=large.device)

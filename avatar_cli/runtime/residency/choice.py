@@ -95,16 +95,15 @@ def _engine(placement: Placement, emit: EventSink) -> CopyEngine | None:
 
 def _plan(uses: Sequence[Use], placement: Placement, streamed: bool) -> Mapping[str, Keep]:
     whole = {use.module.name: Keep.RESIDENT for use in uses if use.whole}
-    stages = [use.memory() for use in uses]
-    coming = [stage for stage in stages if stage.name not in whole]
-    if placement.keep is not None:
-        return whole | {stage.name: placement.keep for stage in coming}
+    coming = [use for use in uses if not use.whole]
     budget = _budget(placement)
-    if budget is None:
-        return whole | {stage.name: Keep.HOLD if placement.mesh else Keep.RESIDENT for stage in coming}
-    # Those that are whole may run in another thread, beside any of the others.
-    budget -= sum(stage.weights + stage.working for stage in stages if stage.name in whole)
-    return whole | plan_memory(coming, budget, COPIED if streamed else GATHERED)
+    if placement.keep is not None or budget is None:
+        keep = placement.keep or (Keep.HOLD if placement.mesh else Keep.RESIDENT)
+        return whole | {use.module.name: keep for use in coming}
+    for stage in (use.memory() for use in uses if use.whole):
+        budget -= stage.weights + stage.working  # it may run in another thread, beside any of the others
+    stages = [use.memory() for use in coming]
+    return whole | plan_memory(stages, budget, COPIED if streamed else GATHERED)
 
 
 def _budget(placement: Placement) -> int | None:

@@ -32,7 +32,7 @@ class Residency(Protocol):
     def prefetch(self, following: "Residency") -> None:
         """Before the last call of a stage: bring in root and first block of `following` under its compute.
 
-        Does nothing where the two cannot share memory traffic; `leave` takes it back.
+        May be called for several. Does nothing where two cannot share memory traffic; `leave` ends it.
         """
 
     def leave(self) -> None:

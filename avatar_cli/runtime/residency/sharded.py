@@ -52,6 +52,7 @@ class ShardedResidency(Generic[Network]):
         self._emit = emit
         self._rank = mesh.get_rank()
         self._keep = keep
+        self._following: list[FSDPModule] = []
         with interval(emit, f"load {module.name}", rank=self._rank):
             self._network = module.on_meta()
             blocks = list(module.blocks(self._network))
@@ -91,11 +92,13 @@ class ShardedResidency(Generic[Network]):
     def prefetch(self, following: Residency) -> None:
         """From now until `leave`, this network's last block gathers root and first block of `following`."""
         if isinstance(following, ShardedResidency) and following is not self:
-            self._chain[-1].set_modules_to_forward_prefetch(following._chain[:2])
+            self._following += [part for part in following._chain[:2] if part not in self._following]
+            self._chain[-1].set_modules_to_forward_prefetch(self._following)
 
     def leave(self) -> None:
         """Free all full parameters, and the list of what ran, which FSDP keeps for a backward."""
         with interval(self._emit, f"leave {self.name}", rank=self._rank):
+            self._following.clear()
             self._prefetch_own()
             if self._keep is Keep.RESIDENT:
                 _forget_what_ran(self._chain)

@@ -72,7 +72,7 @@ class StreamedResidency(Generic[Network]):
         self._slot_bytes = max((part.nbytes for part in self._blocks), default=0)
         self._root_memory: _Slot | None = None
         self._slots: list[_Slot] = []
-        self._following: Residency | None = None
+        self._following: list[Residency] = []
         for index, block in enumerate(blocks):
             block.register_forward_pre_hook(lambda module, args, index=index: self._before(index))
             block.register_forward_hook(
@@ -104,14 +104,15 @@ class StreamedResidency(Generic[Network]):
 
     def prefetch(self, following: Residency) -> None:
         """From now until `leave`, `following` is brought in where this network's last block begins."""
-        self._following = following
+        if following not in self._following:
+            self._following.append(following)
         if not self._blocks:
             following.bring_in()
 
     def leave(self) -> None:
         """Give the device memory back, once the compute stream is behind every copy into it."""
         with interval(self._emit, f"leave {self.name}", rank=self._rank):
-            self._following = None
+            self._following.clear()
             self._root.remove()
             for slot in [*self._slots, *([self._root_memory] if self._root_memory else [])]:
                 self._await(slot)
@@ -136,8 +137,9 @@ class StreamedResidency(Generic[Network]):
         self._blocks[index].install(slot.views[index])
         for block in upcoming[1:]:
             self._slot_with(block, upcoming)
-        if self._following is not None and index == len(self._blocks) - 1:
-            self._following.bring_in()
+        if index == len(self._blocks) - 1:
+            for following in self._following:
+                following.bring_in()
 
     def _after(self, index: int) -> None:
         """After a block's forward: its slot is free for another one when the computation is done."""
@@ -151,7 +153,7 @@ class StreamedResidency(Generic[Network]):
         After the last block comes the first one, for the next call, unless another network follows.
         """
         stop = index + self._slot_count
-        if self._following is not None:
+        if self._following:
             stop = min(stop, len(self._blocks))
         return [block % len(self._blocks) for block in range(index, stop)]
 
