@@ -59,7 +59,7 @@ class TinyNetwork(nn.Module):
 
     def prefill(self, x: Tensor) -> Tensor:
         """Hidden states of clean frames x [batch, tokens, channels]."""
-        h = self.embed(x)
+        h = self.embed(x.to(self.embed.weight.dtype))
         for block in self.blocks:
             h = block(h)
         return h

@@ -69,17 +69,22 @@ def memory_over_a_stage(residency: ShardedResidency, x: Tensor) -> dict[str, int
 
 
 def growth(residency: ShardedResidency, x: Tensor) -> dict[str, int]:
-    """What 200 chunks of four forwards each add to the objects, bytes and lists that 5 have made."""
-    rounds(residency, x, 5)
-    gc.collect()
-    objects, memory, lists = len(gc.get_objects()), psutil.Process().memory_info().rss, fsdp_lists(residency)
-    rounds(residency, x, 200)
-    gc.collect()
-    return {
-        "objects": len(gc.get_objects()) - objects,
-        "bytes": psutil.Process().memory_info().rss - memory,
-        "lists": fsdp_lists(residency) - lists,
-    }
+    """What 200 chunks of one forward each add to the objects, bytes and lists that 20 have made."""
+
+    def chunks(count: int) -> None:
+        for _ in range(count):
+            with resident(residency) as (network,):
+                network(x, TIME)
+        gc.collect()
+
+    def found() -> dict[str, int]:
+        memory = psutil.Process().memory_info().rss
+        return {"objects": len(gc.get_objects()), "bytes": memory, "lists": fsdp_lists(residency)}
+
+    chunks(20)
+    before = found()
+    chunks(200)
+    return {name: value - before[name] for name, value in found().items()}
 
 
 def gathered(network: TinyNetwork) -> list[bool]:

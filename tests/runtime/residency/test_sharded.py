@@ -43,7 +43,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     save_checkpoint(folder / "wide.safetensors", random_network(config=wide).state_dict(), wide)
     write_weights(folder)
     ranks = [start_rank(rank, folder) for rank in range(RANKS)]
-    messages = [process.communicate(timeout=120)[0] for process in ranks]
+    messages = [process.communicate(timeout=240)[0] for process in ranks]
     assert [process.returncode for process in ranks] == [0] * RANKS, "\n".join(messages)
     first, second = plain(folder, "first"), plain(folder, "second")
     mixed = plain(folder, "first", dtype=torch.bfloat16, float32=("norm", "gate"))

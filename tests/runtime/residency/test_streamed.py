@@ -201,3 +201,23 @@ def test_entering_copying_and_leaving_are_events(folder: Path):
         assert name in names
     copies = {event.name: event for event in intervals}
     assert copies["copy first.2"].end <= copies["forward first.2"].end
+
+
+def test_nothing_grows_over_two_hundred_visits(folder: Path):
+    engine = HostCopies()
+    first, second = streamed(folder, "first", engine), streamed(folder, "second", engine, Keep.HOLD)
+
+    def objects_after(visits: int) -> int:
+        for _ in range(visits):
+            with resident(first) as (network,):
+                first.prefetch(second)
+                network(torch.zeros(1, 7, 5), TIME)
+            with resident(second) as (network,):
+                second.prefetch(first)
+                network(torch.zeros(1, 7, 5), TIME)
+        engine.flush()
+        gc.collect()
+        return len(gc.get_objects())
+
+    before = objects_after(20)
+    assert objects_after(200) - before < 20
