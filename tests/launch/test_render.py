@@ -15,7 +15,7 @@ def test_a_job_makes_a_video_and_one_line(start):
 
 
 def test_two_ranks_meet_whatever_an_outer_torchrun_left_in_the_environment(start):
-    outer = {"RANK": "3", "WORLD_SIZE": "8", "LOCAL_RANK": "3", "MASTER_ADDR": "nowhere", "MASTER_PORT": "1"}
+    outer = {"MASTER_ADDR": "nowhere", "MASTER_PORT": "1", "LOCAL_RANK": "3", "WORLD_SIZE": "1", "RANK": "0"}
     outer |= {"TORCHELASTIC_ENABLE_FILE_TIMER": "1", "TORCHELASTIC_TIMER_FILE": "/nowhere/timer"}
     code, out, err = start("--nproc", "2", environment=outer, event="wait for peer").end()
     assert code == 0, err
@@ -58,6 +58,7 @@ def test_the_rank_that_was_killed_is_named_not_the_one_that_waits_for_it(start):
     assert code == 5
     assert err.startswith("avatar: error: Rank 1 (process ")
     assert "was killed by SIGKILL" in err
+    assert err.endswith("(stage a2v, chunk N1).\n")
 
 
 def test_debug_shows_the_traceback_of_the_rank(start):
