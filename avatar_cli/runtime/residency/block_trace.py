@@ -4,6 +4,7 @@ On a GPU the times are those at which the host queued the work; the profiler, wh
 those of the device.
 """
 
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -53,7 +54,8 @@ class _ForwardTrace:
 
     def end(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         self._range.__exit__(None, None, None)
-        self._emit(Interval(self._label, self._begin, now(), self._rank, "MainThread"))
+        thread = threading.current_thread().name
+        self._emit(Interval(self._label, self._begin, now(), self._rank, thread))
 
 
 class _TracedAllGather:

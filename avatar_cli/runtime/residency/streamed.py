@@ -163,7 +163,8 @@ class StreamedResidency(Generic[Network]):
             if slot.block == block:
                 return slot
         if len(self._slots) < self._slot_count:
-            slot = self._new_slot(self._slot_bytes)
+            alone = self._slot_count == len(self._blocks)  # nothing else will come into its slot
+            slot = self._new_slot(self._blocks[block].nbytes if alone else self._slot_bytes)
             self._slots.append(slot)
         else:
             slot = next(slot for slot in self._slots if slot.block not in wanted)
