@@ -1,7 +1,9 @@
 """The other ranks of a job: joining them, waiting for them where that is allowed, telling when they are lost.
 
-A collective is answered within ANSWER_TIME or the job fails. A rank may be late for a good reason only at
-meetings between them: while it loads, and on the rank that publishes, where a slow reader holds it up.
+A collective on CPUs is answered within ANSWER_TIME, or the job fails. A rank may be late for a good reason
+only at meetings between them: while it loads and, if it publishes, where a slow reader holds it up. On GPUs,
+where NCCL counts from the moment in which a collective is queued behind the work of a whole chunk, its own
+limit is QUEUE_TIME; a rank that does not come is noticed at the next meeting.
 """
 
 from datetime import timedelta
@@ -15,6 +17,7 @@ from avatar_cli.protocol.outer import Outer
 PUBLISHING_RANK = 0
 JOIN_TIME = timedelta(seconds=60)
 ANSWER_TIME = timedelta(seconds=8)
+QUEUE_TIME = timedelta(minutes=5)
 _PATIENCE = timedelta(days=30)
 
 
@@ -30,7 +33,7 @@ def join_peers(rank: int, ranks: int, outer: Outer | None) -> None:
         store=dist.PrefixStore("work", store),
         rank=rank,
         world_size=ranks,
-        timeout=ANSWER_TIME,
+        timeout=QUEUE_TIME if on_gpu else ANSWER_TIME,
         device_id=torch.device("cuda", torch.cuda.current_device()) if on_gpu else None,
     )
 

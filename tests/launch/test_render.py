@@ -38,8 +38,8 @@ def test_spawned_ranks_do_the_same_as_forked_ones(start):
     ("event", "message"),
     [
         ("fail", "The mouth fell off."),
-        ("segfault", "was killed by SIGSEGV."),
-        ("exit", "ended with status 7 before its work was done."),
+        ("segfault", "was killed by SIGSEGV (stage decode, chunk N1)."),
+        ("exit", "ended with status 7 before its work was done (stage decode, chunk N1)."),
         ("vanish", "Rank 0 ended before its work was done and gave no reason."),
         ("kill ffmpeg", "it was killed by SIGKILL."),
     ],
@@ -59,6 +59,15 @@ def test_the_rank_that_was_killed_is_named_not_the_one_that_waits_for_it(start):
     assert err.startswith("avatar: error: Rank 1 (process ")
     assert "was killed by SIGKILL" in err
     assert err.endswith("(stage a2v, chunk N1).\n")
+
+
+def test_two_jobs_share_a_machine(start, tmp_path):
+    outputs = [tmp_path / "one.mp4", tmp_path / "other.mp4"]
+    jobs = [start("--nproc", "2", "-o", path, delay=0.02, event="wait for peer") for path in outputs]
+    for job, path in zip(jobs, outputs, strict=True):
+        code, out, err = job.end()
+        assert code == 0, err
+        assert out.startswith(f"{path}: 60 frames")
 
 
 def test_debug_shows_the_traceback_of_the_rank(start):
