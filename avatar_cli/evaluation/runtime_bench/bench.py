@@ -13,17 +13,18 @@ import torch
 
 from avatar_cli.evaluation.runtime_bench import measures
 from avatar_cli.evaluation.runtime_bench.intervals import gaps, merged, middle, share_under
-from avatar_cli.evaluation.runtime_bench.loop import ChunkLoop, Part
+from avatar_cli.evaluation.runtime_bench.loop import ChunkLoop, Part, Peers
 from avatar_cli.evaluation.runtime_bench.results import Overhead, Placed, Results, Setting
 from avatar_cli.evaluation.runtime_bench.switches import Pair, chunk_times, compared, switch_times
 from avatar_cli.evaluation.runtime_bench.trace import Activity, Recorder, traced
 from avatar_cli.families.synthetic.modules import write_modules
 from avatar_cli.families.synthetic.size_file import parameters
 from avatar_cli.families.synthetic.sizes import SyntheticSize
+from avatar_cli.families.synthetic.token_plan import token_degree
 from avatar_cli.protocol.errors import EnvironmentProblem
 from avatar_cli.protocol.events import Event
 from avatar_cli.runtime.memory_budget import Keep
-from avatar_cli.runtime.mesh import compute_device, current_rank, open_mesh
+from avatar_cli.runtime.mesh import compute_device, current_rank, open_mesh, open_sequence_group
 from avatar_cli.runtime.residency.choice import Placement
 from avatar_cli.runtime.residency.host_copies import HostCopies
 from avatar_cli.worker.peers import Meeting
@@ -82,7 +83,10 @@ class _Bencher:
         self._device = compute_device()
         self._rank = current_rank()
         self._mesh = open_mesh(request.ranks)
-        self._meeting = Meeting(self._rank, request.ranks)
+        self._peers = Peers(
+            Meeting(self._rank, request.ranks),
+            open_sequence_group(request.ranks, token_degree(request.size, request.ranks)),
+        )
         self._on_gpu = self._device.type == "cuda"
 
     def run(self) -> Results:
@@ -90,7 +94,7 @@ class _Bencher:
         if request.weights is not None and self._rank == 0 and not any(request.weights.glob("*")):
             self._tell(f"writing the weights to {request.weights}")
             write_modules(request.size, request.weights)
-        self._meeting.wait_for_everybody()
+        self._peers.meeting.wait_for_everybody()
         placements = (Keep.RESIDENT, *request.keeps)
         self._tell(f"loading {request.size.name}, {len(placements)} times")
         loops = {keep: self._loop(keep) for keep in placements}
@@ -122,8 +126,8 @@ class _Bencher:
             engine=engine,
             trace_blocks=recorder is not None,
         )
-        loop = ChunkLoop(self._request.size, placement, emit, self._request.weights, self._meeting)
-        self._meeting.wait_for_everybody()
+        loop = ChunkLoop(self._request.size, placement, emit, self._request.weights, self._peers)
+        self._peers.meeting.wait_for_everybody()
         return loop
 
     def _take_turns(self, loops: dict[Keep, ChunkLoop]) -> dict[Keep, _Times]:
@@ -173,6 +177,7 @@ class _Bencher:
     def _trace(self, keep: Keep) -> Activity:
         recorder = Recorder()
         loop = self._loop(keep, recorder)
+        loop.watch_blocks(recorder)
         loop.run(Part(1, decode=self._decodes))
         recorder.intervals.clear()
         profile = self._request.profile if keep is self._request.keeps[-1] and self._rank == 0 else None

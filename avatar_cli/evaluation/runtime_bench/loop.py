@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.evaluation.runtime_bench.clock import Clock, clock_of
-from avatar_cli.evaluation.runtime_bench.watched import Call, Watched
+from avatar_cli.evaluation.runtime_bench.watched import Call, Watched, watch_blocks
 from avatar_cli.families.synthetic.family import Networks, SyntheticFamily, load_networks
 from avatar_cli.families.synthetic.sizes import VIDEO_FPS, SyntheticSize
 from avatar_cli.media.image_in import Photo
 from avatar_cli.protocol.events import Event, EventSink, Interval
 from avatar_cli.protocol.job import Fit, Generation, Mode, Picture
+from avatar_cli.runtime.mesh import SequenceGroup
 from avatar_cli.runtime.pipeline import Job, Pipeline
 from avatar_cli.runtime.residency.choice import Placement
 from avatar_cli.worker.peers import Meeting
@@ -35,6 +36,14 @@ class Part:
     decode: bool
 
 
+@dataclass(frozen=True)
+class Peers:
+    """The other ranks: where all meet, and who shares tokens."""
+
+    meeting: Meeting
+    sharing: SequenceGroup
+
+
 class ChunkLoop:
     """One family whose weights are placed in one way; run under `torch.no_grad()`."""
 
@@ -44,15 +53,15 @@ class ChunkLoop:
         placement: Placement,
         emit: EventSink,
         folder: Path | None,
-        meeting: Meeting,
+        peers: Peers,
     ) -> None:
         """Loads the networks and encodes a reference. Raises EnvironmentProblem."""
-        self._meeting = meeting
+        self._meeting = peers.meeting
         self.clock: Clock = clock_of(placement.device)
         self._emit = emit
         self._rank = placement.rank
         self._calls: list[Call] = []
-        self._placed = load_networks(size, placement, emit, folder)
+        self._placed = load_networks(size, placement, emit, folder, peers.sharing)
         watched = (Watched(residency, self.clock, self._calls) for residency in self._placed.all())
         self._family = SyntheticFamily(size, Networks(*watched), placement.device)
         geometry = size.geometry
@@ -99,6 +108,11 @@ class ChunkLoop:
                 call(network)
 
         return run
+
+    def watch_blocks(self, emit: EventSink) -> None:
+        """Emit an Interval `compute NAME.INDEX` for every forward of a block of a network of chunks."""
+        for residency in self._placed.of_chunks():
+            watch_blocks(residency.name, residency.network.blocks, emit, self._rank)
 
     def close(self) -> None:
         """Free all weights."""

@@ -10,7 +10,8 @@ from itertools import pairwise
 
 from avatar_cli.families.synthetic.example_calls import meta_runs, state_bytes
 from avatar_cli.families.synthetic.modules import modules
-from avatar_cli.families.synthetic.sizes import PATCH, SyntheticSize
+from avatar_cli.families.synthetic.sizes import SyntheticSize
+from avatar_cli.families.synthetic.token_plan import token_degree
 from avatar_cli.protocol.errors import EnvironmentProblem
 from avatar_cli.runtime.memory_budget import (
     COPIED,
@@ -21,7 +22,6 @@ from avatar_cli.runtime.memory_budget import (
     peak_memory,
     plan_memory,
 )
-from avatar_cli.runtime.mesh import sequence_degree
 from avatar_cli.runtime.meta_run import MetaRun
 from avatar_cli.runtime.residency.choice import Use
 
@@ -117,14 +117,8 @@ def _plan(
 
 def _networks(size: SyntheticSize, runs: Mapping[str, MetaRun], gpus: int) -> dict[str, Network]:
     """By name; ranks share the tokens of the two diffusion transformers, and with them their activations."""
-    geometry = size.geometry
-    low, high = (cells[0] * cells[1] // PATCH**2 for cells in (geometry.low, geometry.high))
-    seen = geometry.chunk_frames + geometry.border_frames
-    degrees = {
-        "a2v_dit": sequence_degree(gpus, size.networks.a2v.transformer.heads, low * seen),
-        "sr_dit": sequence_degree(gpus, size.networks.sr.transformer.heads, high * geometry.chunk_frames),
-    }
-    calls = {"a2v_dit": geometry.steps}
+    degrees = dict.fromkeys(("a2v_dit", "sr_dit"), token_degree(size, gpus))
+    calls = {"a2v_dit": size.geometry.steps}
     found = {}
     for module in modules(size).all():
         degree, run = degrees.get(module.name, 1), runs[module.name]

@@ -1,7 +1,7 @@
 """A short traced run: what the device did when, and a Chrome trace with stages, blocks and copies by name.
 
-On a GPU the profiler tells kernels and copies. Without one the runtime's own events stand for them: the
-forward of a block for its kernels, and the copies of the imitation for those of a device.
+On a GPU the profiler tells kernels and copies. Without one events stand for them: the computation of a block
+for its kernels, and the copies of the imitation for those of a device.
 """
 
 import json
@@ -69,7 +69,7 @@ def traced(run: Callable[[], Any], recorder: Recorder, on_gpu: bool, file: Path 
 
 
 def _from_events(intervals: Iterable[Interval]) -> Activity:
-    found: dict[str, list[Stretch]] = {"forward": [], "copy": [], "gather": []}
+    found: dict[str, list[Stretch]] = {"compute": [], "copy": [], "gather": []}
     copied = []
     for event in intervals:
         what, _, part = event.name.partition(" ")
@@ -77,22 +77,22 @@ def _from_events(intervals: Iterable[Interval]) -> Activity:
             found[what].append((event.begin, event.end))
         if what == "copy":
             copied.append((part, event.end - event.begin))
-    return Activity(found["forward"], found["copy"], found["gather"], copied)
+    return Activity(found["compute"], found["copy"], found["gather"], copied)
 
 
 def _from_profile(trace: dict[str, Any], copied: list[tuple[str, float]]) -> Activity:
-    found: dict[str, list[Stretch]] = {"forward": [], "copy": [], "gather": []}
+    found: dict[str, list[Stretch]] = {"compute": [], "copy": [], "gather": []}
     for event in trace["traceEvents"]:
         category, name = event.get("cat"), event.get("name", "")
         if category == "kernel":
-            kind = "gather" if name.startswith("nccl") and "AllGather" in name else "forward"
+            kind = "gather" if name.startswith("nccl") and "AllGather" in name else "compute"
         elif category == "gpu_memcpy" and "HtoD" in name:
             kind = "copy"
         else:
             continue
         begin = event["ts"] / _MICRO
         found[kind].append((begin, begin + event["dur"] / _MICRO))
-    return Activity(found["forward"], found["copy"], found["gather"], copied)
+    return Activity(found["compute"], found["copy"], found["gather"], copied)
 
 
 def _offset(trace: dict[str, Any], anchor: float) -> float:

@@ -1,9 +1,14 @@
-"""Residencies whose networks are timed call by call, from outside."""
+"""Networks and blocks that are timed call by call, from outside."""
 
+import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from torch import nn
+
 from avatar_cli.evaluation.runtime_bench.clock import Clock
+from avatar_cli.protocol.events import EventSink, Interval, now
 from avatar_cli.runtime.residency import Residency
 
 
@@ -66,3 +71,30 @@ class _WatchedNetwork:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._network, name)
+
+
+def watch_blocks(name: str, blocks: Iterable[nn.Module], emit: EventSink, rank: int) -> None:
+    """Emit an Interval `compute NAME.INDEX` for every forward of a block, on the host's clock.
+
+    Unlike the runtime's own `forward NAME.INDEX` it leaves out what hooks registered so far do, such as
+    waiting for weights.
+    """
+    for index, block in enumerate(blocks):
+        watch = _BlockWatch(f"compute {name}.{index}", emit, rank)
+        block.register_forward_pre_hook(watch.begin)
+        block.register_forward_hook(watch.end, prepend=True)
+
+
+class _BlockWatch:
+    def __init__(self, label: str, emit: EventSink, rank: int) -> None:
+        self._label = label
+        self._emit = emit
+        self._rank = rank
+        self._begin = 0.0
+
+    def begin(self, module: nn.Module, args: tuple[Any, ...]) -> None:
+        self._begin = now()
+
+    def end(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+        thread = threading.current_thread().name
+        self._emit(Interval(self._label, self._begin, now(), self._rank, thread))

@@ -11,12 +11,15 @@ from avatar_cli.families.synthetic.example_calls import meta_runs, state_bytes
 from avatar_cli.families.synthetic.models import BaseModel, LatentDecoder, OneStepUpscaler
 from avatar_cli.families.synthetic.modules import modules
 from avatar_cli.families.synthetic.sizes import LATENT_CHANNELS, LATENT_FPS, SyntheticSize
+from avatar_cli.families.synthetic.token_plan import token_plan
 from avatar_cli.media.image_in import Photo
 from avatar_cli.media.video_reference import ReferenceVideo
 from avatar_cli.protocol.errors import UsageError
 from avatar_cli.protocol.events import EventSink
 from avatar_cli.protocol.job import Cue, Generation, Picture
 from avatar_cli.runtime.chunks import ChunkPlan, Layout, Tail
+from avatar_cli.runtime.context_parallel import context_parallel
+from avatar_cli.runtime.mesh import SequenceGroup
 from avatar_cli.runtime.pipeline import Graph
 from avatar_cli.runtime.residency import Residency
 from avatar_cli.runtime.residency.choice import Placement, Use, place
@@ -26,6 +29,8 @@ from avatar_cli.stages.context import ContextStage
 from avatar_cli.stages.family import Encoded, FamilyFacts
 from avatar_cli.stages.super_resolution import SuperResolutionStage
 from avatar_cli.stages.values import Conditioning, Frame, SpeechTrack
+
+ALONE = SequenceGroup()
 
 
 @dataclass(frozen=True)
@@ -55,16 +60,29 @@ def load(
 
 
 def load_networks(
-    size: SyntheticSize, placement: Placement, emit: EventSink, folder: Path | None = None
+    size: SyntheticSize,
+    placement: Placement,
+    emit: EventSink,
+    folder: Path | None = None,
+    sharing: SequenceGroup = ALONE,
 ) -> Networks:
-    """Make the weights in place, or read them from what `write_modules` wrote. Raises EnvironmentProblem."""
+    """Make the weights in place, or read them from what `write_modules` wrote.
+
+    The ranks of `sharing` share the tokens of both diffusion transformers. Raises EnvironmentProblem.
+    """
     parts = modules(size, folder)
+    shared = {module.name: context_parallel(module, token_plan, sharing) for module in (parts.a2v, parts.sr)}
     # Nothing is planned for the memory of a CPU, and a meta run costs seconds.
     runs = {} if placement.device.type == "cpu" else meta_runs(size, parts.all())
     working = {name: run.peak_bytes for name, run in runs.items()}
     calls = {parts.a2v.name: size.geometry.steps}
     uses = [
-        Use(module, calls.get(module.name, 1), working.get(module.name, 0), whole=module is parts.vae)
+        Use(
+            module=shared.get(module.name, module),
+            calls=calls.get(module.name, 1),
+            working_bytes=working.get(module.name, 0) // (sharing.size if module.name in shared else 1),
+            whole=module is parts.vae,
+        )
         for module in parts.all()
     ]
     return Networks(*place(uses, placement, emit))
