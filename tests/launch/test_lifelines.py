@@ -84,6 +84,18 @@ def test_a_rank_that_hangs_is_cut_off_after_an_interrupt(start):
     assert job.left(family, 1.0) == []
 
 
+def test_a_launcher_that_is_stopped_does_not_keep_ranks_alive(start):
+    job = start("--nproc", "2", "--quiet", **ENDLESS)
+    family = job.wait_for_frames()
+    job.agent().suspend()
+    job.ranks()[1].kill()
+    code, _, err = job.end()
+    assert code == 5
+    assert err == "avatar: error: Rank 1 ended before its work was done and gave no reason.\n"
+    assert job.left(family, FEW_SECONDS) == []
+    assert plays(job.partial)
+
+
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_rank_that_is_stopped_ends_the_job_and_is_named(start, rank):
     job = start("--nproc", "2", "--quiet", **ENDLESS)

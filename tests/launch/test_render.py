@@ -1,6 +1,7 @@
 import json
 
 import pytest
+import torch
 
 
 def test_a_job_makes_a_video_and_one_line(start):
@@ -104,7 +105,9 @@ def test_json_lines_are_all_there_is_on_stdout(start):
 def test_report_and_trace_tell_the_same_story(start, tmp_path):
     report_file, trace_file = tmp_path / "report.json", tmp_path / "trace.json"
     code, _, err = start(
-        "--report", report_file, "--trace", trace_file, "--seed", "7", delay=0.01, frames=120
+        *("--report", report_file, "--trace", trace_file, "--seed", "7", "--nproc", "auto"),
+        delay=0.01,
+        frames=120,
     ).end()
     assert code == 0, err
     report = json.loads(report_file.read_text())
@@ -117,6 +120,7 @@ def test_report_and_trace_tell_the_same_story(start, tmp_path):
     assert report["speed"]["frames"] == 120
     assert report["speed"]["warm_up_frames"] == 48
     assert report["job"]["generation"]["seed"] == 7
+    assert report["job"]["compute"]["ranks"] == max(1, torch.cuda.device_count())
     assert report["environment"]["ranks"]["0"]["threads"] == 1
     assert report["memory"]["pss_peak"] > 50e6  # torch alone is more
     assert report["memory"]["ranks"]["0"] == {"host": 1000, "device": 0}
