@@ -35,7 +35,7 @@ class CudaCopies:
 
         Not `pin_memory`: torch's allocator of pinned memory rounds sizes up to a power of two.
         """
-        pages = mmap.mmap(-1, max(nbytes, 1))
+        pages = mmap.mmap(-1, max(nbytes, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         tensor = torch.frombuffer(pages, dtype=torch.uint8)  # keeps the pages
         status = torch.cuda.cudart().cudaHostRegister(tensor.data_ptr(), tensor.nbytes, PORTABLE)
         if int(status) != 0:
@@ -47,7 +47,8 @@ class CudaCopies:
 
     def free_host(self, host: Tensor) -> None:
         """Unregister; the pages go with the last reference."""
-        torch.cuda.check_error(torch.cuda.cudart().cudaHostUnregister(host.data_ptr()))
+        pages = host.untyped_storage().data_ptr()  # that of an empty tensor would be 0
+        torch.cuda.check_error(torch.cuda.cudart().cudaHostUnregister(pages))
 
     def allocate(self, nbytes: int) -> Tensor:
         """From the allocator of the compute stream; the copy stream is kept apart by events alone."""

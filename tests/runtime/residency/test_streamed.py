@@ -1,3 +1,4 @@
+import dataclasses
 import gc
 import time
 import weakref
@@ -170,6 +171,23 @@ def test_parameters_of_two_dtypes_travel_together(folder: Path):
     x = torch.randn(1, 7, 5)
     with resident(streamed(folder, "first", CheckedCopies(), **options)) as (network,):
         assert torch.equal(network(x, TIME), other(x, TIME))
+
+
+@pytest.mark.parametrize("depth", [0, 1])
+def test_networks_of_one_block_or_none_come_and_go_too(folder: Path, depth: int):
+    engine = CheckedCopies()
+    module = tiny_module(folder / "first.safetensors", name="first")
+    short = dataclasses.replace(module, blocks=lambda network: list(network.blocks)[:depth])
+    first = StreamedResidency(short, engine, lambda event: None, Keep.STREAM)
+    second = streamed(folder, "second", engine)
+    x = torch.randn(1, 7, 5)
+    with resident(first) as (network,):
+        first.prefetch(second)
+        assert torch.equal(network(x, TIME), plain(folder, "first").network(x, TIME))
+    first_part = ["copy first.root", "copy first.0"][: depth + 1]
+    assert engine.order == [*first_part, "copy second.root", "copy second.0"]
+    second.close()
+    assert engine.live == 0
 
 
 def test_closing_drops_the_weights_on_the_host(folder: Path):
