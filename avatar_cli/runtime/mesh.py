@@ -3,6 +3,7 @@
 import math
 import os
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import torch
@@ -10,6 +11,10 @@ import torch
 if TYPE_CHECKING:
     from torch.distributed import ProcessGroup
     from torch.distributed.device_mesh import DeviceMesh
+
+
+ANSWER_TIME = timedelta(seconds=8)  # in which a rank that computes on a CPU answers a collective
+QUEUE_TIME = timedelta(minutes=5)  # on GPUs, where NCCL also counts the work that is queued before it
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,11 @@ def compute_device() -> torch.device:
     if torch.cuda.is_available():
         return torch.device("cuda", torch.cuda.current_device())
     return torch.device("cpu")
+
+
+def collective_time() -> timedelta:
+    """How long a collective may take; a group of ranks does not inherit it from the default group."""
+    return QUEUE_TIME if compute_device().type == "cuda" else ANSWER_TIME
 
 
 def open_mesh(ranks: int) -> "DeviceMesh | None":
@@ -67,7 +77,7 @@ def open_sequence_group(ranks: int, degree: int) -> SequenceGroup:
     own = None
     for first in range(0, ranks, degree):
         members = list(range(first, first + degree))
-        group = dist.new_group(members)  # a collective of all ranks, also of those outside of the group
+        group = dist.new_group(members, collective_time())  # a collective also of ranks outside of the group
         if dist.get_rank() in members:
             own = group
     return SequenceGroup(dist.get_rank() % degree, degree, own)

@@ -13,11 +13,10 @@ import torch.distributed as dist
 
 from avatar_cli.protocol.errors import AvatarError, EnvironmentProblem, RenderFailure
 from avatar_cli.protocol.outer import Outer
+from avatar_cli.runtime.mesh import ANSWER_TIME, collective_time
 
 PUBLISHING_RANK = 0
 JOIN_TIME = timedelta(seconds=60)
-ANSWER_TIME = timedelta(seconds=8)
-QUEUE_TIME = timedelta(minutes=5)
 _PATIENCE = timedelta(days=30)
 
 
@@ -33,7 +32,7 @@ def join_peers(rank: int, ranks: int, outer: Outer | None) -> None:
         store=dist.PrefixStore("work", store),
         rank=rank,
         world_size=ranks,
-        timeout=QUEUE_TIME if on_gpu else ANSWER_TIME,
+        timeout=collective_time(),
         device_id=torch.device("cuda", torch.cuda.current_device()) if on_gpu else None,
     )
 

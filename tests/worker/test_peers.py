@@ -46,6 +46,7 @@ def start():
         ("late loader", ["met", "met"]),
         ("late publisher", ["met", "met"]),
         ("late other", ["about peers", "about peers"]),
+        ("late in attention", ["about peers", "about peers"]),
     ],
 )
 def test_who_may_be_late_and_who_may_not(start, case, ends):
