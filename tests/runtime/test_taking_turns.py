@@ -87,7 +87,7 @@ class Part:
         return latents.numpy()
 
 
-def notes_of(mode: Mode) -> str:
+def notes_of(mode: Mode, with_meetings: bool = False) -> str:
     notes: list[str] = []
     ear, generator, refiner = (Part(Noted(name, notes)) for name in ("ear", "a2v", "sr"))
     screen = Part(Noted("vae", []))
@@ -97,7 +97,13 @@ def notes_of(mode: Mode) -> str:
         SuperResolutionStage(refiner),
         DecodeStage(screen, screen.fps),
     )
-    job = Job(ChunkPlan(6, 3, 2), 0, lambda frame: frame < 12, None)
+    job = Job(
+        ChunkPlan(6, 3, 2),
+        seed=0,
+        has_frame=lambda frame: frame < 12,
+        conditioning=None,
+        meet=lambda: notes.append("meet") if with_meetings else None,
+    )
     Pipeline(graph, job, lambda event: None, threading.Event()).run(lambda frame: None, mode)
     return " ".join(notes)
 
@@ -111,6 +117,12 @@ def test_audio_to_video_stays_until_something_can_be_refined_and_the_next_networ
 
 def test_in_batch_mode_each_network_comes_once():
     assert notes_of(Mode.BATCH) == "+ear +a2v " + "ear a2v a2v " * 3 + "-a2v -ear +sr sr sr sr -sr"
+
+
+def test_ranks_meet_before_every_chunk_and_before_what_is_left_at_the_end():
+    generating = [note for note in notes_of(Mode.STREAMING, True).split() if note in ("meet", "ear", "sr")]
+    assert generating == ["meet", "ear", "sr", "meet", "ear", "meet", "ear", "sr", "sr", "meet"]
+    assert notes_of(Mode.BATCH, True).split().count("meet") == 4
 
 
 @pytest.mark.parametrize("mode", Mode)
