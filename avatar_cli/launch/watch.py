@@ -112,6 +112,7 @@ class Watch:
         for line in lines.read():
             event = from_line(line)
             if isinstance(event, Failed):
+                event = self._seen.placed(event) if event.about_peers else event
                 self._evidence.errors.append(event)
                 self._bad_news()
             elif isinstance(event, Finished):
