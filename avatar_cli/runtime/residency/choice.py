@@ -111,10 +111,10 @@ def _budget(placement: Placement) -> int | None:
     if placement.budget is not None or placement.device.type != "cuda":
         return placement.budget
     budget = auto_budget(*torch.cuda.mem_get_info(placement.device))
-    return budget if placement.mesh is None else _least(budget, placement.device, placement.mesh)
+    return budget if placement.mesh is None else least(budget, placement.device, placement.mesh)
 
 
-def _least(budget: int, device: torch.device, mesh: "DeviceMesh") -> int:
+def least(budget: int, device: torch.device, mesh: "DeviceMesh") -> int:
     """The smallest budget of all ranks: they must make the same plan."""
     import torch.distributed as dist
 

@@ -3,6 +3,7 @@
 Usage: sharded_job.py FOLDER, with RANK and WORLD_SIZE in the environment.
 """
 
+import ctypes
 import gc
 import json
 import os
@@ -26,6 +27,7 @@ from torch.distributed.tensor import DTensor
 from avatar_cli.protocol.errors import EnvironmentProblem
 from avatar_cli.protocol.events import Event, Interval
 from avatar_cli.runtime.residency import resident
+from avatar_cli.runtime.residency.choice import least
 from avatar_cli.runtime.residency.sharded import Keep, ShardedResidency
 
 TIME = torch.tensor(0.3)
@@ -146,6 +148,7 @@ def highest(measure: Callable[[], int]) -> Iterator[list[int]]:
 def loading(folder: Path, mesh: Any) -> dict[str, int]:
     """Host memory that loading a network of 24 MB takes at most, beside its shard and its largest tensor."""
     gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # what is free goes back, and does not hide what is allocated
     with highest(anonymous_bytes) as peak:
         residency = ShardedResidency(
             tiny_module(folder / "wide.safetensors", name="wide"), mesh, lambda event: None, Keep.STREAM
@@ -192,6 +195,7 @@ def main(folder: Path) -> None:
     outputs: dict[str, Tensor] = {}
     with torch.no_grad():
         hold = ShardedResidency(module, mesh, record, Keep.HOLD)
+        seen["loading"] = loading(folder, mesh)  # after a first one, which imports FSDP
         seen["placements"] = sorted({str(parameter.placements) for parameter in hold.network.parameters()})
         seen["distributed"] = all(isinstance(parameter, DTensor) for parameter in hold.network.parameters())
         seen["local bytes"] = local_bytes(hold.network)
@@ -213,7 +217,7 @@ def main(folder: Path) -> None:
             Keep.STREAM,
         )
         outputs |= {f"mixed {step}": output for step, output in enumerate(rounds(mixed, x, 2))}
-        seen["loading"] = loading(folder, mesh)
+        seen["least"] = least(100 + rank, torch.device("cpu"), mesh)
         seen["schedule"] = sharded(folder, rank, mesh)
         seen["refusal"] = refusal(
             lambda: ShardedResidency(tiny_module(folder / "wrong.safetensors"), mesh, record, Keep.HOLD)
