@@ -141,7 +141,7 @@ def _launch(options: AgentOptions, job: str, event_fds: list[int], gpus: int, pa
     own_gpu = outer is not None and gpus == 1  # an outer launcher may show each rank nothing but its own
     if gpus and local_rank + len(event_fds) > gpus and not own_gpu:
         message = (
-            f"{compute.ranks} processes need a GPU each, and {gpus} are visible: choose a smaller --nproc."
+            f"{compute.ranks} processes need a GPU each, and torch sees {gpus}: choose a smaller --nproc."
         )
         parent.emit(_failed(ExitCode.USAGE, message))
         return

@@ -16,7 +16,7 @@ from avatar_cli.protocol.outer import Outer
 from avatar_cli.runtime.mesh import ANSWER_TIME, collective_time
 
 PUBLISHING_RANK = 0
-JOIN_TIME = timedelta(seconds=60)
+JOIN_TIME = timedelta(minutes=3)  # importing torch from a cold network disk takes its time
 _PATIENCE = timedelta(days=30)
 
 
@@ -80,7 +80,11 @@ class Meeting:
             dist.recv(sign, PUBLISHING_RANK, group=self._group)
             return
         others = [rank for rank in range(self._ranks) if rank != PUBLISHING_RANK]
-        arrivals = [dist.irecv(torch.empty_like(sign), rank, group=self._group) for rank in others]
+        signs = [torch.empty_like(sign) for _ in others]  # alive until the last one has come
+        arrivals = [
+            dist.irecv(other_sign, rank, group=self._group)
+            for other_sign, rank in zip(signs, others, strict=True)
+        ]
         for arrival in filter(None, arrivals):
             arrival.wait(for_others)
         for rank in others:
