@@ -110,16 +110,6 @@ def test_a_rank_that_is_stopped_ends_the_job_and_is_named(start, rank):
     assert plays(job.partial)
 
 
-def test_a_rank_that_goes_on_after_a_short_stop_is_left_alone(start):
-    job = start("--nproc", "2", "--quiet", frames=150, delay=0.02)
-    job.wait_for_frames()
-    job.ranks()[1].suspend()
-    time.sleep(1.0)
-    job.ranks()[1].resume()
-    code, _, err = job.end()
-    assert code == 0, err
-
-
 def test_a_rank_that_does_not_answer_the_others_is_named_with_its_stage(start):
     code, _, err = start("--nproc", "2", "--quiet", rank=1, event="hang", frames=40).end()
     assert code == 5

@@ -54,6 +54,18 @@ def test_a_stopped_rank_is_found_after_a_while_with_its_place(clock, process):
     assert failure.message.startswith(f"Rank 1 (process {process.pid}) was stopped by a signal")
 
 
+def test_a_rank_that_goes_on_in_time_is_left_alone(clock, process):
+    seen = RanksSeen()
+    seen.event(RankStarted(0, process.pid, 0.0, {}))
+    for _ in range(2):
+        stop(process)
+        assert look(seen, clock, STOPPED_TIME) == []
+        process.send_signal(signal.SIGCONT)
+        while ranks_seen._state(process.pid) == "T":
+            time.sleep(0.001)
+        assert look(seen, clock, 1.0) == []
+
+
 def test_a_time_in_which_the_parent_did_not_run_either_does_not_count(clock, process):
     seen = RanksSeen()
     seen.event(RankStarted(0, process.pid, 0.0, {}))

@@ -16,7 +16,7 @@ from avatar_cli.runtime.context_parallel.ulysses import exchange_heads_for_token
 from avatar_cli.worker import peers
 
 RANKS = 2
-LATE = 3.0  # seconds
+LATE = 2.0  # seconds
 
 
 def main(case: str, port: str) -> None:
