@@ -166,7 +166,7 @@ Nproc = Annotated[
     typer.Option(
         metavar="N|auto",
         help="Processes that share the models, each with a GPU where there are some; auto is one for each "
-        r"visible GPU. \[default: 1; under torchrun or srun, the processes that these have started]",
+        r"visible GPU. Those that torchrun or srun have started are joined. \[default: 1]",
         rich_help_panel=_COMPUTE,
     ),
 ]
