@@ -113,7 +113,7 @@ def plan(
         check_keep(keep)
     results = [_read_results(path) for path in measured or ()]
     # Imported here, because `avatar --help` must not wait for torch.
-    from avatar_cli.evaluation.runtime_bench.node_plan import Assumed, plan_nodes
+    from avatar_cli.evaluation.runtime_bench.node_plan import Assumed, find_needs, plan_nodes
     from avatar_cli.evaluation.runtime_bench.plan_words import as_json, lines
     from avatar_cli.families.synthetic.size_file import Changes, read_count
     from avatar_cli.runtime.memory_budget import Keep
@@ -121,7 +121,7 @@ def plan(
     count = None if params is None else read_count(params)
     wanted = find_size(size, Changes(count, blocks, hidden, heads))
     assumed = Assumed(round(memory * _GIB), host_link * 1e9, gather * 1e9, tflops * 1e12)
-    plans = plan_nodes(wanted, assumed, None if keep is None else Keep(keep))
+    plans = plan_nodes(find_needs(wanted), assumed, None if keep is None else Keep(keep))
     if json:
         print(json_format.dumps(as_json(plans, assumed, results), indent=2))
     else:

@@ -39,6 +39,15 @@ class Assumed:
 
 
 @dataclass(frozen=True)
+class Needs:
+    """What one rank alone needs: the largest call of each network, and the bytes that survive a chunk."""
+
+    size: SyntheticSize
+    runs: Mapping[str, MetaRun]
+    caches: int
+
+
+@dataclass(frozen=True)
 class PlannedSwitch:
     """`visible_seconds` is what copies and all-gathers take beyond the computation they lie under."""
 
@@ -76,12 +85,15 @@ class Network:
         return self.run.flops / self.degree / max(1, len(self.memory.blocks)) / compute
 
 
-def plan_nodes(size: SyntheticSize, assumed: Assumed, keep: Keep | None = None) -> tuple[NodePlan, ...]:
-    """One plan for every number of GPUs; `keep` overrules what their memory allows."""
+def find_needs(size: SyntheticSize) -> Needs:
+    """Runs every network on the meta device, which takes seconds."""
     parts = modules(size)
-    runs = meta_runs(size, parts.all())
-    kept = state_bytes(size, parts.vae)
-    return tuple(_plan(_networks(size, runs, gpus), kept, assumed, keep, gpus) for gpus in NODES)
+    return Needs(size, meta_runs(size, parts.all()), state_bytes(size, parts.vae))
+
+
+def plan_nodes(needs: Needs, assumed: Assumed, keep: Keep | None = None) -> tuple[NodePlan, ...]:
+    """One plan for every number of GPUs; `keep` overrules what their memory allows."""
+    return tuple(_plan(_networks(needs, gpus), needs.caches, assumed, keep, gpus) for gpus in NODES)
 
 
 def _plan(
@@ -115,13 +127,13 @@ def _plan(
     )
 
 
-def _networks(size: SyntheticSize, runs: Mapping[str, MetaRun], gpus: int) -> dict[str, Network]:
+def _networks(needs: Needs, gpus: int) -> dict[str, Network]:
     """By name; ranks share the tokens of the two diffusion transformers, and with them their activations."""
-    degrees = dict.fromkeys(("a2v_dit", "sr_dit"), token_degree(size, gpus))
-    calls = {"a2v_dit": size.geometry.steps}
+    degrees = dict.fromkeys(("a2v_dit", "sr_dit"), token_degree(needs.size, gpus))
+    calls = {"a2v_dit": needs.size.geometry.steps}
     found = {}
-    for module in modules(size).all():
-        degree, run = degrees.get(module.name, 1), runs[module.name]
+    for module in modules(needs.size).all():
+        degree, run = degrees.get(module.name, 1), needs.runs[module.name]
         use = Use(module, calls.get(module.name, 1), run.peak_bytes // degree)
         found[module.name] = Network(use.memory(), run, degree)
     return found

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from avatar_cli.evaluation.runtime_bench.node_plan import Assumed, plan_nodes
+from avatar_cli.evaluation.runtime_bench.node_plan import Assumed, find_needs, plan_nodes
 from avatar_cli.evaluation.runtime_bench.plan_words import as_json, lines
 from avatar_cli.families.synthetic.size_file import parameters, read_size
 from avatar_cli.runtime.memory_budget import Keep
@@ -23,13 +23,18 @@ BENCH = {
 
 
 @pytest.fixture(scope="module")
-def rich():
-    return plan_nodes(read_size(TINY), RICH)
+def needs():
+    return find_needs(read_size(TINY))
 
 
 @pytest.fixture(scope="module")
-def poor():
-    return plan_nodes(read_size(TINY), POOR)
+def rich(needs):
+    return plan_nodes(needs, RICH)
+
+
+@pytest.fixture(scope="module")
+def poor(needs):
+    return plan_nodes(needs, POOR)
 
 
 def test_where_everything_fits_everything_stays_and_no_switch_is_seen(rich):
@@ -52,23 +57,23 @@ def test_ranks_share_tokens_and_pinned_memory(poor):
     assert poor[2].peak < two.peak  # each has fewer tokens
 
 
-def test_a_switch_shows_what_copies_take_beyond_the_computation(poor):
-    slow = plan_nodes(read_size(TINY), dataclasses.replace(POOR, host_to_device=1e6))[0]
+def test_a_switch_shows_what_copies_take_beyond_the_computation(needs):
+    slow = plan_nodes(needs, dataclasses.replace(POOR, host_to_device=1e6))[0]
     (switch,) = (switch for switch in slow.switches if switch.incoming == "a2v_dit")
     nbytes = 4 * parameters(read_size(TINY))["a2v_dit"]
     assert switch.visible_seconds == pytest.approx(nbytes / 1e6, rel=0.01)
-    fast = plan_nodes(read_size(TINY), dataclasses.replace(POOR, host_to_device=1e15))[0]
+    fast = plan_nodes(needs, dataclasses.replace(POOR, host_to_device=1e15))[0]
     assert all(switch.visible_seconds == 0 for switch in fast.switches)
 
 
-def test_a_plan_can_be_asked_for_in_one_way(rich):
-    for plan in plan_nodes(read_size(TINY), RICH, Keep.HOLD):
+def test_a_plan_can_be_asked_for_in_one_way(needs, rich):
+    for plan in plan_nodes(needs, RICH, Keep.HOLD):
         assert {keep for name, keep in plan.keeps.items() if name != "vae_decoder"} == {Keep.HOLD}
         assert plan.resident < rich[0].resident
 
 
-def test_what_cannot_fit_is_told():
-    (plan, *_) = plan_nodes(read_size(TINY), dataclasses.replace(RICH, memory=MIB))
+def test_what_cannot_fit_is_told(needs):
+    (plan, *_) = plan_nodes(needs, dataclasses.replace(RICH, memory=MIB))
     assert plan.problem
     words = list(lines("tiny", [plan], RICH, []))
     assert any(line.startswith("  does not fit: ") for line in words)

@@ -1,6 +1,6 @@
-"""One rank of the test of shared tokens and weights: writes the latents of a short job as safetensors.
+"""One rank of the test of shared tokens and weights: writes the latents of two short jobs as safetensors.
 
-Usage: shared_job.py FOLDER SHARING, with RANK and WORLD_SIZE in the environment; SHARING is 1 or 0.
+Usage: shared_job.py FOLDER, with RANK and WORLD_SIZE in the environment.
 """
 
 import os
@@ -18,15 +18,15 @@ from avatar_cli.runtime.mesh import open_mesh, open_sequence_group
 from avatar_cli.runtime.residency.choice import Placement
 
 
-def main(folder: Path, shared: bool) -> None:
+def main(folder: Path) -> None:
     torch.set_num_threads(1)
     rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=rank, world_size=ranks)
     placement = Placement(torch.device("cpu"), rank, open_mesh(ranks), keep=Keep.STREAM)
-    sharing = open_sequence_group(ranks, ranks) if shared else ALONE
-    save_file(latents(placement, sharing), folder / f"rank{rank}.safetensors")
+    save_file(latents(placement, ALONE), folder / f"weights{rank}.safetensors")
+    save_file(latents(placement, open_sequence_group(ranks, ranks)), folder / f"tokens{rank}.safetensors")
     dist.destroy_process_group()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2] == "1")
+    main(Path(sys.argv[1]))

@@ -21,7 +21,8 @@ def test_the_large_size_has_fourteen_billion_parameters():
 )
 def test_the_width_of_the_mlp_makes_the_number_of_parameters(tiny, text, blocks, hidden):
     size = changed(tiny, Changes(read_count(text), blocks, hidden, heads=hidden // 128))
-    assert parameters(size)["a2v_dit"] == pytest.approx(read_count(text), rel=0.01)
+    half_a_step = blocks * (hidden + 1) * 16  # the width of the MLP is a multiple of 16
+    assert abs(parameters(size)["a2v_dit"] - read_count(text)) <= half_a_step
     assert size.networks.a2v.transformer.blocks == blocks
 
 
