@@ -64,7 +64,7 @@ def build_app() -> "typer.Typer":
     """The commands and what they share."""
     import typer
 
-    from avatar_cli.cli import evaluate, models, render
+    from avatar_cli.cli import bench, evaluate, models, render
 
     app = typer.Typer(
         name=PROGRAM,
@@ -75,7 +75,8 @@ def build_app() -> "typer.Typer":
     )
     app.command(epilog=render.EPILOG)(render.render)
     app.command(epilog=evaluate.EPILOG)(evaluate.evaluate)
-    app.command()(models.models)
+    app.add_typer(models.app, name="models")
+    app.add_typer(bench.app, name="bench")
 
     def show_version(asked: bool) -> None:
         if asked:

@@ -25,12 +25,14 @@ _NULL = "null"  # in an assignment, as YAML writes it
 class Configuration:
     """The outcome: the preset and the value of every setting.
 
-    `generation.prompt` stands there as cues. `files` are those that settings were read from.
+    `generation.prompt` stands there as cues. `files` are those that settings were read from, `chosen` the
+    keys of the settings that the user gave.
     """
 
     preset: Preset
     values: Mapping[str, Any]
     files: tuple[Path, ...] = ()
+    chosen: frozenset[str] = frozenset()
 
     def __getitem__(self, key: str) -> Any:
         return self.values[key]
@@ -76,7 +78,8 @@ def configure(request: Request) -> Configuration:
     origin = "--prompt" if "generation.prompt" in flags else "generation.prompt"
     values["generation.prompt"] = _read_prompt(prompt, origin, preset)
     cue_file = Path(prompt) if is_cue_file(prompt) else None
-    return Configuration(preset, values, tuple(path for path in (request.config, cue_file) if path))
+    files = tuple(path for path in (request.config, cue_file) if path)
+    return Configuration(preset, values, files, frozenset(chosen))
 
 
 def _read_flags(options: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:

@@ -8,7 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from avatar_cli.cli.configuration import Configuration
+from avatar_cli.cli.processes import resolve_compute
 from avatar_cli.cli.request import Files
+from avatar_cli.launch.ranks import own_ranks
 from avatar_cli.media.background import background_file, resolve_background
 from avatar_cli.media.ffmpeg import ffmpeg_path
 from avatar_cli.media.input_path import STDIN
@@ -17,7 +19,7 @@ from avatar_cli.media.reference_in import probe_reference
 from avatar_cli.media.sizes import derived_output, resolve_size
 from avatar_cli.media.speech_in import probe_speech
 from avatar_cli.protocol.errors import AvatarError, EnvironmentProblem, InputError, UsageError
-from avatar_cli.protocol.job import Compute, Encoding, Fit, Generation, Mode, Picture, RenderJob
+from avatar_cli.protocol.job import Encoding, Fit, Generation, Mode, Picture, RenderJob
 
 _OPEN_FILES, _OPEN_FILES_A_RANK = 56, 8  # somewhat more than the launcher and its ranks have at a time
 
@@ -38,7 +40,13 @@ def build_job(files: Files, configuration: Configuration, spool: Path | None = N
         EnvironmentProblem: ffmpeg or a folder is missing, or this process may hardly open files.
     """
     _check_current_folder()
-    _check_open_files(configuration["compute.ranks"])
+    compute = resolve_compute(configuration, os.environ)
+    if compute.outer and spool:
+        raise UsageError(
+            "SPEECH comes through a pipe, which only one of the processes of an outer launcher could read: "
+            "name a file."
+        )
+    _check_open_files(len(own_ranks(compute)))
     ffmpeg_path()
     if files.reference == STDIN:
         raise UsageError("REF cannot come from stdin, only SPEECH can: name a file.")
@@ -88,7 +96,7 @@ def build_job(files: Files, configuration: Configuration, spool: Path | None = N
             crf=configuration["encoding.crf"],
             audio_bitrate_kbps=configuration["encoding.audio_bitrate_kbps"],
         ),
-        compute=Compute(ranks=configuration["compute.ranks"], threads=configuration["compute.threads"]),
+        compute=compute,
         frame_hashes=_absolute(files.frame_hashes) if files.frame_hashes else None,
         spool=str(spool) if spool else None,
     )

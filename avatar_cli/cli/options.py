@@ -164,8 +164,9 @@ ModeOption = Annotated[
 Nproc = Annotated[
     str | None,
     typer.Option(
-        metavar="N",
-        help=r"Processes (GPUs) that share the models. \[default: 1]",
+        metavar="N|auto",
+        help="Processes that share the models, each with a GPU where there are some; auto is one for each "
+        r"visible GPU. Those that torchrun or srun have started are joined. \[default: 1]",
         rich_help_panel=_COMPUTE,
     ),
 ]

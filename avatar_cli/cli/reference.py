@@ -1,6 +1,7 @@
 """Writes docs/cli.md from the same words as --help: `python -m avatar_cli.cli.reference docs/cli.md`."""
 
 import sys
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,15 @@ def reference() -> str:
     """The page as Markdown."""
     group: Any = typer.main.get_command(build_app())
     parts = [f"# The command line\n\n{HEADER}", _describe(PROGRAM, group)]
-    parts += [_describe(f"{PROGRAM} {name}", command) for name, command in group.commands.items()]
+    parts += [_describe(path, command) for path, command in _commands(PROGRAM, group)]
     return "\n\n".join(parts) + "\n"
+
+
+def _commands(path: str, group: Any) -> Iterator[tuple[str, Any]]:
+    """The commands of a group, each followed by those below it."""
+    for name, command in group.commands.items():
+        yield f"{path} {name}", command
+        yield from _commands(f"{path} {name}", command) if hasattr(command, "commands") else ()
 
 
 def _describe(path: str, command: Any) -> str:

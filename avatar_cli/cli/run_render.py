@@ -1,5 +1,6 @@
 """Runs `avatar render`: from the words of the command line to the exit code."""
 
+import dataclasses
 import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -9,6 +10,7 @@ from avatar_cli.cli.inputs import build_job
 from avatar_cli.cli.messages import complain, say
 from avatar_cli.cli.request import Files, Request, Show, Start
 from avatar_cli.launch.display import choose_display
+from avatar_cli.launch.ranks import publishes, settle_ranks
 from avatar_cli.launch.render import Observation, Rendered, render
 from avatar_cli.media.output_path import partial_path
 from avatar_cli.media.speech_spool import SpeechSpool, open_spool
@@ -20,6 +22,8 @@ from avatar_cli.protocol.one_line import one_line
 
 PARENT = -1  # the parent's place where events name a rank
 
+_UNSEEN = Show(json=False, quiet=True, debug=False)  # of several commands only one speaks of the job
+
 
 def run_render(start: Start, files: Files, request: Request, show: Show) -> int:
     """Check everything, hand the job over, follow it; returns the exit code.
@@ -28,7 +32,7 @@ def run_render(start: Start, files: Files, request: Request, show: Show) -> int:
         AvatarError: Something is wrong that could be found before anything was computed, or a speech that
             comes through a pipe cannot be read or kept any longer.
     """
-    summary = not (show.quiet or show.json)
+    summary = False
     stage = "validate"
     with ExitStack() as resources:
         try:
@@ -36,7 +40,10 @@ def run_render(start: Start, files: Files, request: Request, show: Show) -> int:
             spool = open_spool(files.speech)
             if spool:
                 resources.enter_context(closing(spool))
-            job = _build_job(files, configuration, spool)
+            job = settle_ranks(_build_job(files, configuration, spool), start.agent)
+            if not publishes(job.compute):
+                files, show = dataclasses.replace(files, report=None, trace=None), _UNSEEN
+            summary = not (show.quiet or show.json)
             if files.output is None and summary:
                 say(f"writing {Path(job.output).name}")
             stage = "render"
@@ -67,6 +74,8 @@ def _tell_the_end(rendered: Rendered, output: Path, summary: bool, debug: bool) 
             speed = "" if rendered.fps is None else f", {rendered.fps:.1f} frames/s"
             length = f"{count}, {ending.finished.duration:.2f} s"
             print(one_line(f"{ending.finished.output}: {length}{ttff}{speed}"), flush=True)
+    elif ending.code is ExitCode.DONE:
+        pass  # the command of the rank that publishes tells it
     elif ending.code is ExitCode.INTERRUPTED:
         partial = partial_path(output)
         kept = rendered.frames and partial.exists()

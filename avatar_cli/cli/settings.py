@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from avatar_cli.protocol.job import Fit, Mode
+from avatar_cli.protocol.job import AUTO_RANKS, Fit, Mode
 from avatar_cli.protocol.timing import parse_fps
 
 SLOWEST_FPS = 1
 FASTEST_FPS = 240
+MOST_RANKS = 64
 X264_PRESETS = (
     "ultrafast",
     "superfast",
@@ -41,6 +42,13 @@ def _whole(low: int, high: int) -> Callable[[Any], int]:
         return number
 
     return read
+
+
+def _ranks(value: Any) -> int:
+    try:
+        return AUTO_RANKS if value == "auto" else _whole(1, MOST_RANKS)(value)
+    except ValueError as error:
+        raise ValueError(f"must be auto, or a whole number from 1 to {MOST_RANKS}") from error
 
 
 def _one_of(*names: str) -> Callable[[Any], str]:
@@ -94,6 +102,6 @@ SETTINGS: dict[str, Setting] = {
     "encoding.preset": Setting(_one_of(*X264_PRESETS)),
     "encoding.crf": Setting(_whole(0, 51)),
     "encoding.audio_bitrate_kbps": Setting(_whole(32, 512)),
-    "compute.ranks": Setting(_whole(1, 64), "--nproc"),
+    "compute.ranks": Setting(_ranks, "--nproc"),
     "compute.threads": Setting(_whole(1, 1024), "--threads"),
 }

@@ -7,9 +7,11 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import deque
+from collections.abc import Iterable
 from pathlib import Path
 
-from avatar_cli.protocol.events import now
+from avatar_cli.protocol.events import Event, LauncherReady, from_line, now
 
 SESSION = "avatar_cli.worker.session"
 
@@ -33,6 +35,9 @@ _LOG_FORMAT = {"TORCH_LOGS_FORMAT": "basic"}
 _OUTER_TORCHRUN = "TORCHELASTIC_"
 
 
+_LARGEST_EVENT = 1 << 18  # bytes
+
+
 class AgentProcess:
     """Starts at once and imports torch while the parent still validates; ends when the parent does."""
 
@@ -44,6 +49,7 @@ class AgentProcess:
             start_method: How ranks are started, fork or spawn; None lets the launcher choose.
         """
         self.spawned_at = now()
+        self._early: deque[Event] = deque()  # heard while `gpus` waited
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         options = {
             "parent_fd": theirs.fileno(),
@@ -69,10 +75,34 @@ class AgentProcess:
         assert self.process.stdout is not None
         return self.process.stdout.fileno()
 
-    def hand_over(self, job: str, ranks: int) -> list[int]:
-        """Send the job and start the ranks; returns the read ends of the ranks' event pipes."""
-        pipes = [os.pipe() for _ in range(ranks)]
-        write_ends = [write_end for _, write_end in pipes]
+    def gpus(self) -> int:
+        """The number of GPUs; waits until the launcher knows it, which has to come before the job anyway."""
+        while not (self._early and isinstance(self._early[-1], LauncherReady)):
+            event = self._receive()
+            if event is None:
+                return 0  # it has ended, and its last event says why
+            self._early.append(event)
+        return self._early[-1].gpus
+
+    def receive(self) -> Event | None:
+        """The next event of the launcher itself, None when it has ended; waits for it."""
+        return self._early.popleft() if self._early else self._receive()
+
+    def received_early(self) -> bool:
+        """Whether `receive` returns without the socket."""
+        return bool(self._early)
+
+    def _receive(self) -> Event | None:
+        try:
+            message = self.socket.recv(_LARGEST_EVENT)
+        except ConnectionResetError:  # it was killed before it had read the job
+            message = b""
+        return from_line(message.decode()) if message else None
+
+    def hand_over(self, job: str, ranks: Iterable[int]) -> dict[int, int]:
+        """Send the job and start these ranks; returns the read ends of their event pipes, by rank."""
+        pipes = {rank: os.pipe() for rank in ranks}
+        write_ends = [write_end for _, write_end in pipes.values()]
         try:
             socket.send_fds(self.socket, [job.encode()], write_ends)
         except ConnectionError:
@@ -80,7 +110,7 @@ class AgentProcess:
         finally:
             for fd in write_ends:
                 os.close(fd)
-        return [read_end for read_end, _ in pipes]
+        return {rank: read_end for rank, (read_end, _) in pipes.items()}
 
     def stop(self) -> None:
         """Ask for the end: ranks close their encoder's input and leave."""

@@ -3,6 +3,7 @@
 import signal
 from dataclasses import dataclass, field
 
+from avatar_cli.launch.ranks_seen import STOPPED_TIME
 from avatar_cli.protocol.events import Failed, Finished
 from avatar_cli.protocol.exit_codes import ExitCode
 
@@ -26,7 +27,10 @@ class Evidence:
     finished: Finished | None = None
     errors: list[Failed] = field(default_factory=list)  # from the ranks themselves
     deaths: list[Failed] = field(default_factory=list)  # from the launcher, about ranks and about itself
+    stopped: dict[int, Failed] = field(default_factory=dict)  # ranks that did not go on after a signal
     vanished: set[int] = field(default_factory=set)  # ranks whose pipe closed without a last word
+    silences: dict[int, Failed] = field(default_factory=dict)  # of ranks, in case that others wait in vain
+    publishes: bool = True  # the rank that publishes is one of these
     interrupted: bool = False  # by a signal to the parent
     launcher_status: int | None = None  # None where the parent ended it itself
 
@@ -36,7 +40,7 @@ def conclude(evidence: Evidence) -> Ending:
 
     A rank that was killed takes others with it: their errors come earlier than the news of the death, so a
     death counts as HEAD_START earlier than it was noticed. What happened because ranks were told to stop
-    counts last.
+    counts last, and before it what ranks say that only lost the others: then one that says nothing is named.
     """
     if evidence.finished is not None:
         return Ending(ExitCode.DONE, finished=evidence.finished)
@@ -44,7 +48,10 @@ def conclude(evidence: Evidence) -> Ending:
         return Ending(ExitCode.INTERRUPTED, "Interrupted.")
 
     spoke = {error.rank for error in evidence.errors}
-    causes = [(error.time, error) for error in evidence.errors if error.code != ExitCode.INTERRUPTED]
+    own_errors = [error for error in evidence.errors if error.code != ExitCode.INTERRUPTED]
+    lost = [error for error in own_errors if error.about_peers]
+    causes = [(error.time, error) for error in own_errors if not error.about_peers]
+    causes += [(stop.time - STOPPED_TIME, stop) for stop in evidence.stopped.values()]
     causes += [(death.time - HEAD_START, death) for death in evidence.deaths if death.rank not in spoke]
     if causes:
         first = min(causes, key=lambda cause: cause[0])[1]
@@ -56,8 +63,13 @@ def conclude(evidence: Evidence) -> Ending:
     if evidence.vanished:
         rank = min(evidence.vanished)
         return Ending(ExitCode.FAILED, f"Rank {rank} ended before its work was done and gave no reason.")
+    if lost:
+        silent = [failure for rank, failure in sorted(evidence.silences.items()) if rank not in spoke]
+        return Ending(ExitCode.FAILED, _sentence((silent or lost)[0]), lost[0].traceback)
     if evidence.errors:
         return Ending(ExitCode.INTERRUPTED, _sentence(evidence.errors[0]))
+    if not evidence.publishes and not status:
+        return Ending(ExitCode.DONE)
     return Ending(
         ExitCode.FAILED,
         f"The launcher ended with status {status} before the video was done: --debug shows more.",

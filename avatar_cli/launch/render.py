@@ -11,6 +11,7 @@ from avatar_cli.launch.display import Display
 from avatar_cli.launch.ending import Ending
 from avatar_cli.launch.interrupts import Interrupts
 from avatar_cli.launch.memory import MemorySampler
+from avatar_cli.launch.ranks import own_ranks
 from avatar_cli.launch.report import ReportBuilder
 from avatar_cli.launch.spool_watch import SpoolWatch
 from avatar_cli.launch.trace import TraceWriter, unwritten
@@ -95,7 +96,7 @@ def _follow(
 ) -> Ending:
     with Interrupts() as interrupts:
         prepared = Interval("command", observation.started, now(), PARENT, "command")
-        pipes = agent.hand_over(job.to_json(), job.compute.ranks)
+        pipes = agent.hand_over(job.to_json(), own_ranks(job.compute))
         for listener in listeners:
             listener.event(prepared)
         try:

@@ -2,18 +2,19 @@
 
 import os
 import selectors
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from avatar_cli.launch.agent_process import AgentProcess
 from avatar_cli.launch.ending import Ending, Evidence, conclude
 from avatar_cli.launch.interrupts import Interrupts
-from avatar_cli.protocol.events import Event, Failed, Finished, Memory, RankStarted, from_line, now
+from avatar_cli.launch.ranks import PUBLISHING_RANK
+from avatar_cli.launch.ranks_seen import RanksSeen
+from avatar_cli.protocol.events import Event, Failed, Finished, Memory, from_line, now
 
 TICK = 0.1  # seconds between two refreshes of the display
-BLAME_TIME = (
-    4.0  # seconds after the first bad news in which the launcher may name a dead rank and end the others
-)
+BLAME_TIME = 2.0  # seconds after the first bad news in which the launcher may name a dead rank
+KILL_TIME = 5.0  # seconds after the first bad news until everything is killed
 STOP_TIME = 6.0  # seconds between asking for the end and enforcing it; more than the launcher gives the ranks
 TEARDOWN_TIME = 0.5  # seconds the launcher has to leave once all ranks are gone
 
@@ -36,7 +37,7 @@ class Watch:
     def __init__(
         self,
         agent: AgentProcess,
-        pipes: list[int],
+        pipes: Mapping[int, int],
         interrupts: Interrupts,
         listeners: Iterable[Listener],
         printed: Callable[[str], None],
@@ -53,15 +54,16 @@ class Watch:
         self._agent = agent
         self._interrupts = interrupts
         self._listeners = tuple(listeners)
-        self._evidence = Evidence()
-        self._events = {rank: _Lines(fd) for rank, fd in enumerate(pipes)}
+        self._evidence = Evidence(publishes=PUBLISHING_RANK in pipes)
+        self._events = {rank: _Lines(fd) for rank, fd in pipes.items()}
         self._output = _Lines(agent.output)
         self._printed = printed
         self._launcher_there = True
-        self._ranks_started = False
+        self._seen = RanksSeen()
         self._left: set[int] = set()  # ranks that had their last word
         self._stop_at = float("inf")
         self._kill_at = float("inf")
+        self._asked = False  # to end
         self._killed = False
         self._selector = selectors.DefaultSelector()
         self._selector.register(agent.socket, selectors.EVENT_READ, self._hear_launcher)
@@ -72,27 +74,29 @@ class Watch:
 
     def run(self) -> Ending:
         """Return when launcher and ranks are gone."""
+        while self._agent.received_early():
+            self._hear_launcher()
         with self._selector:
             while self._launcher_there or self._events:
                 for key, _ in self._selector.select(TICK):
                     key.data()
                 for listener in self._listeners:
                     listener.tick()
+                self._look_for_stopped_ranks()
                 self._keep_deadlines()
         self._agent.process.wait()
         self._keep_output()
         if not self._killed:
             self._evidence.launcher_status = self._agent.process.returncode
+        self._evidence.silences = self._seen.silences()
         return conclude(self._evidence)
 
     def _hear_launcher(self) -> None:
-        try:
-            message = self._agent.socket.recv(_READ_SIZE * 4)
-        except ConnectionResetError:  # it was killed before it had read the job
-            message = b""
-        if message:
-            event = from_line(message.decode())
+        event = self._agent.receive()
+        if event is not None:
             if isinstance(event, Failed):
+                self._hear_rank(event.rank)  # its last words tell where it was
+                event = self._seen.placed(event)
                 self._evidence.deaths.append(event)
                 self._bad_news()
             self._tell(event)
@@ -102,26 +106,27 @@ class Watch:
         self._kill_at = min(self._kill_at, now() + STOP_TIME)  # the ranks' lifelines have closed
 
     def _hear_rank(self, rank: int) -> None:
-        lines = self._events[rank]
+        lines = self._events.get(rank)
+        if lines is None:
+            return
         for line in lines.read():
             event = from_line(line)
             if isinstance(event, Failed):
+                event = self._seen.placed(event) if event.about_peers else event
                 self._evidence.errors.append(event)
                 self._bad_news()
             elif isinstance(event, Finished):
                 self._evidence.finished = event
                 self._kill_at = min(self._kill_at, now() + STOP_TIME)  # for a rank that hangs in its teardown
-            elif isinstance(event, RankStarted):
-                self._ranks_started = True
-            # Rank 0 publishes and says Finished last; the others end with their memory peaks.
-            if isinstance(event, (Failed, Finished if rank == 0 else Memory)):
+            # The rank that publishes says Finished last; the others end with their memory peaks.
+            if isinstance(event, (Failed, Finished if rank == PUBLISHING_RANK else Memory)):
                 self._left.add(rank)
             self._tell(event)
         if lines.ended:
             self._selector.unregister(lines.fd)
             os.close(lines.fd)
             del self._events[rank]
-            if rank not in self._left:
+            if rank not in self._left and not self._asked:
                 self._evidence.vanished.add(rank)
                 self._bad_news()
             if not self._events:
@@ -132,15 +137,25 @@ class Watch:
         return BLAME_TIME if self._evidence.vanished else TEARDOWN_TIME
 
     def _tell(self, event: Event) -> None:
+        self._seen.event(event)
         for listener in self._listeners:
             listener.event(event)
 
     def _bad_news(self) -> None:
         self._stop_at = min(self._stop_at, now() + BLAME_TIME)
+        self._kill_at = min(self._kill_at, now() + KILL_TIME)
+
+    def _look_for_stopped_ranks(self) -> None:
+        for failure in self._seen.stopped():
+            if failure.rank not in self._evidence.stopped:
+                self._evidence.stopped[failure.rank] = failure
+                self._bad_news()
+                self._stop_at = min(self._stop_at, now())  # there is nobody else to blame
+                self._tell(failure)
 
     def _interrupt(self) -> None:
         for _ in range(self._interrupts.take()):
-            if self._evidence.interrupted or not self._ranks_started:
+            if self._evidence.interrupted or not self._seen.any:
                 self._kill()  # the second time, or before there was anything to bring in order
             else:
                 self._stop_at = now()
@@ -151,8 +166,9 @@ class Watch:
         if moment >= self._stop_at:
             self._stop_at = float("inf")
             self._kill_at = min(self._kill_at, moment + STOP_TIME)
-            if self._launcher_there:
+            if self._launcher_there and not self._asked:
                 self._agent.stop()
+            self._asked = True
         if moment >= self._kill_at:
             self._kill()
 

@@ -23,6 +23,15 @@ class Event:
 
 
 @dataclass(frozen=True)
+class LauncherReady(Event):
+    """The launcher has imported what ranks need, and has seen so many GPUs."""
+
+    kind: ClassVar[str] = "launcher_ready"
+    gpus: int
+    time: float
+
+
+@dataclass(frozen=True)
 class RankStarted(Event):
     """A rank runs and has its job."""
 
@@ -30,7 +39,7 @@ class RankStarted(Event):
     rank: int
     pid: int
     time: float
-    environment: dict[str, Any]  # versions, device, threads, affinity
+    environment: dict[str, Any]  # device, threads, affinity, NUMA node of its GPU
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,21 @@ class Interval(Event):
     rank: int
     thread: str
     chunk: str = ""
+
+
+@dataclass(frozen=True)
+class StageStarted(Event):
+    """A thread of a rank begins a stage or phase; an Interval of the same name follows when it is done.
+
+    It tells where a rank was that can no longer say so itself.
+    """
+
+    kind: ClassVar[str] = "stage_started"
+    name: str
+    chunk: str
+    rank: int
+    thread: str
+    time: float
 
 
 @dataclass(frozen=True)
@@ -111,7 +135,10 @@ class Memory(Event):
 
 @dataclass(frozen=True)
 class Failed(Event):
-    """The first error of a rank; `code` is an ExitCode value."""
+    """The first error of a rank; `code` is an ExitCode value.
+
+    `about_peers` is true where the rank only lost the other ranks, or waited for them in vain.
+    """
 
     kind: ClassVar[str] = "failed"
     code: int
@@ -121,6 +148,7 @@ class Failed(Event):
     chunk: str
     time: float
     traceback: str
+    about_peers: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,8 +165,10 @@ class Finished(Event):
 EVENTS: dict[str, type[Event]] = {
     cls.kind: cls
     for cls in (
+        LauncherReady,
         RankStarted,
         Interval,
+        StageStarted,
         Instant,
         Progress,
         ReferenceWatched,

@@ -7,6 +7,10 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any
 
+from avatar_cli.protocol.outer import Outer
+
+AUTO_RANKS = 0  # as many as there are GPUs, settled before the job is handed over
+
 
 class Fit(Enum):
     """How a reference of another shape is brought to the size of the video."""
@@ -82,6 +86,7 @@ class Compute:
 
     ranks: int
     threads: int  # torch threads of a rank
+    outer: Outer | None = None  # where an outer launcher starts the ranks, one for each command
 
 
 @dataclass(frozen=True)
@@ -122,10 +127,15 @@ class RenderJob:
                 },
             ),
             encoding=Encoding(**data["encoding"]),
-            compute=Compute(**data["compute"]),
+            compute=_compute(data["compute"]),
             frame_hashes=data["frame_hashes"],
             spool=data["spool"],
         )
+
+
+def _compute(data: dict[str, Any]) -> Compute:
+    outer = data.get("outer")
+    return Compute(**{**data, "outer": Outer(**outer) if outer else None})
 
 
 def _cue(data: dict[str, Any]) -> Cue:

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from avatar_cli.runtime.weights import Checkpoint
+from avatar_cli.runtime.weights import WeightSource
 
 Network = TypeVar("Network", bound=nn.Module)
 META = torch.device("meta")
@@ -24,22 +24,28 @@ class Module(Generic[Network]):
     """
 
     name: str
-    checkpoint: Checkpoint
+    checkpoint: WeightSource
     build: Callable[[Mapping[str, Any]], Network]
     blocks: Callable[[Network], Sequence[nn.Module]]
     dtype: torch.dtype = torch.float32  # of the parameters; buffers keep theirs
     methods: tuple[str, ...] = ()  # methods beside forward that are called from outside, such as "prefill"
+    float32: tuple[str, ...] = ()  # parameters with one of these in their names are float32 whatever `dtype`
 
     def on_meta(self) -> Network:
         """The network for inference, without memory for its parameters; buffers have their values."""
         with _EmptyOnMeta():
             network = self.build(self.checkpoint.config())
-        for module in network.modules():
+        for prefix, module in network.named_modules():
             for name, parameter in module.named_parameters(recurse=False):
-                dtype = self.dtype if parameter.is_floating_point() else parameter.dtype
+                dtype = (
+                    self._dtype_of(f"{prefix}.{name}") if parameter.is_floating_point() else parameter.dtype
+                )
                 empty = torch.empty(parameter.shape, device=META, dtype=dtype)
                 module.register_parameter(name, nn.Parameter(empty, requires_grad=False))
         return network.eval()
+
+    def _dtype_of(self, name: str) -> torch.dtype:
+        return torch.float32 if any(part in name for part in self.float32) else self.dtype
 
 
 class _EmptyOnMeta(TorchFunctionMode):

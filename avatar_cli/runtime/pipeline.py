@@ -16,9 +16,9 @@ from avatar_cli.protocol.events import EventSink
 from avatar_cli.protocol.job import Mode
 from avatar_cli.runtime.channel import Channel, StageError, Worker
 from avatar_cli.runtime.chunks import Chunk, ChunkPlan, Reorder
-from avatar_cli.runtime.recorder import interval
+from avatar_cli.runtime.recorder import stage as recorded
 from avatar_cli.runtime.residency import resident
-from avatar_cli.runtime.stage import Piece, Stage
+from avatar_cli.runtime.stage import BeforeLastCall, Piece, Stage, nothing_follows
 from avatar_cli.runtime.state import RollingState
 
 Publish = Callable[[Piece[Any]], None]
@@ -43,6 +43,8 @@ class Job:
     """What a pipeline runs on.
 
     `has_frame(k)` says whether frame k of the plan exists; it may wait. `resume` is a state to go on from.
+    `meet` waits for the other ranks; it is called before work that the ranks share, wherever a slow reader of
+    the video may have held up the one that publishes.
     """
 
     plan: ChunkPlan
@@ -50,6 +52,7 @@ class Job:
     has_frame: Callable[[int], bool]
     conditioning: Any
     resume: RollingState | None = None
+    meet: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True)
@@ -121,22 +124,41 @@ class Pipeline:
         decoder.join()
 
     def _compute(self, with_state: bool) -> Iterator[Batch]:
-        """Context, audio-to-video and super-resolution, one chunk in order of work after the other."""
+        """Context, audio-to-video and super-resolution, in turns that end where frames can be emitted."""
         reorder: Reorder[Piece[Any]] = Reorder(self._next_frame)
-        for chunk in self._remaining_chunks():
+        chunks = self._remaining_chunks()
+        while ready := self._generate_turn(chunks, reorder):
             pieces = []
-            with self._resident(self._graph.context, self._graph.audio_to_video):
-                ready = list(reorder.push(chunk, self._generate(chunk)))
             with self._resident(self._graph.super_resolution):
                 while ready:
                     done, latents = ready.pop(0)
-                    pieces += [(done.label, piece) for piece in self._refine(done.label, latents)]
+                    following = nothing_follows if ready else self._bring_in_generator
+                    pieces += [(done.label, piece) for piece in self._refine(done.label, latents, following)]
                     del latents
-            self._done += 1
             state = self._compute_state() if with_state and not len(reorder) else None
             yield Batch(tuple(pieces), state, self._done)
             del pieces
         yield Batch(tuple(self._refine_rest()), None, self._done)
+
+    def _generate_turn(
+        self, chunks: Iterator[Chunk], reorder: Reorder[Piece[Any]]
+    ) -> list[tuple[Chunk, Piece[Any]]]:
+        """Chunks in order of work until some can be refined: those, in order of time. None at the end."""
+        with self._resident(self._graph.context, self._graph.audio_to_video):
+            for chunk in chunks:
+                ends_turn = chunk.span.start == reorder.next_frame
+                following = self._bring_in_refiner if ends_turn else nothing_follows
+                latents = self._generate(chunk, following)
+                self._done += 1
+                if ready := list(reorder.push(chunk, latents)):
+                    return ready
+        return []
+
+    def _bring_in_refiner(self) -> None:
+        _hand_over(self._graph.audio_to_video, self._graph.super_resolution)
+
+    def _bring_in_generator(self) -> None:
+        _hand_over(self._graph.super_resolution, self._graph.context, self._graph.audio_to_video)
 
     def _batch(self, publish: Publish | None) -> None:
         reorder: Reorder[Piece[Any]] = Reorder(self._next_frame)
@@ -164,32 +186,42 @@ class Pipeline:
             if self._stop.is_set():
                 raise Interrupted("The render was interrupted.")
             if index >= done:
+                self._job.meet()
                 yield chunk
 
-    def _generate(self, chunk: Chunk) -> Piece[Any]:
+    def _generate(self, chunk: Chunk, before_last_call: BeforeLastCall = nothing_follows) -> Piece[Any]:
         context = self._one(self._graph.context, Piece(chunk.span, chunk), chunk.label)
-        return self._one(self._graph.audio_to_video, context, chunk.label)
+        return self._one(self._graph.audio_to_video, context, chunk.label, before_last_call)
 
-    def _refine(self, label: str, latents: Piece[Any]) -> list[Piece[Any]]:
+    def _refine(
+        self, label: str, latents: Piece[Any], before_last_call: BeforeLastCall = nothing_follows
+    ) -> list[Piece[Any]]:
         stage = self._graph.super_resolution
         with self._stage(stage.name, label):
-            return list(stage.push(self._states[stage.name], latents))
+            return list(stage.push(self._states[stage.name], latents, before_last_call))
 
     def _refine_rest(self) -> list[tuple[str, Piece[Any]]]:
         stage = self._graph.super_resolution
+        self._job.meet()
         return [("", piece) for piece in stage.finish(self._states[stage.name])]
 
-    def _one(self, stage: Stage[Any, Any, Any, Any], piece: Piece[Any], label: str) -> Piece[Any]:
+    def _one(
+        self,
+        stage: Stage[Any, Any, Any, Any],
+        piece: Piece[Any],
+        label: str,
+        before_last_call: BeforeLastCall = nothing_follows,
+    ) -> Piece[Any]:
         """Stages in order of work answer every chunk with exactly one piece."""
         with self._stage(stage.name, label):
-            (output,) = stage.push(self._states[stage.name], piece)
+            (output,) = stage.push(self._states[stage.name], piece, before_last_call)
         return output
 
     def _publish(self, pieces: Iterable[tuple[str, Piece[Any]]], publish: Publish, worker: Worker) -> None:
         stage = self._graph.decode
         for label, piece in pieces:
             worker.chunk = label
-            with interval(self._emit, stage.name, label, self._rank), self._resident(stage):
+            with recorded(self._emit, stage.name, label, self._rank), self._resident(stage):
                 for frame in stage.push(self._states[stage.name], piece):
                     if self._stop.is_set():
                         raise Interrupted("The render was interrupted.")
@@ -204,7 +236,7 @@ class Pipeline:
 
     @contextmanager
     def _stage(self, name: str, label: str) -> Iterator[None]:
-        with interval(self._emit, name, label, self._rank):
+        with recorded(self._emit, name, label, self._rank):
             try:
                 yield
             except Exception as error:
@@ -228,6 +260,13 @@ class Pipeline:
         self._next_frame = state.next_frame
         for name, tensors in state.stages.items():
             self._states[name].load_tensors(tensors)
+
+
+def _hand_over(stage: Stage[Any, Any, Any, Any], *following: Stage[Any, Any, Any, Any]) -> None:
+    """Bring in the first network of each stage that follows, under the last network of this one."""
+    for last in stage.residencies[-1:]:
+        for first in (network for other in following for network in other.residencies[:1]):
+            last.prefetch(first)
 
 
 def _as_avatar_error(failure: StageError) -> AvatarError:

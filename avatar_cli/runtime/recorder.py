@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from avatar_cli.protocol.events import EventSink, Interval, Memory, now
+from avatar_cli.protocol.events import EventSink, Interval, Memory, StageStarted, now
 
 _STATUS = Path("/proc/self/status")
 
@@ -20,6 +20,14 @@ def interval(emit: EventSink, name: str, chunk: str = "", rank: int = 0) -> Iter
         yield
     finally:
         emit(Interval(name, begin, now(), rank, threading.current_thread().name, chunk))
+
+
+@contextmanager
+def stage(emit: EventSink, name: str, chunk: str = "", rank: int = 0) -> Iterator[None]:
+    """Like `interval` for a stage or phase of a job, which is also told when it begins."""
+    emit(StageStarted(name, chunk, rank, threading.current_thread().name, now()))
+    with interval(emit, name, chunk, rank):
+        yield
 
 
 def memory_peaks(rank: int = 0) -> Memory:

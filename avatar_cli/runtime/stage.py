@@ -1,6 +1,6 @@
 """The stage: a typed unit of execution with one state per job."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -12,6 +12,13 @@ Reference_contra = TypeVar("Reference_contra", contravariant=True)
 Input = TypeVar("Input")
 Output = TypeVar("Output")
 State = TypeVar("State", bound=Checkpointable)
+
+
+BeforeLastCall = Callable[[], None]
+
+
+def nothing_follows() -> None:
+    """For a push that no other network follows."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +41,19 @@ class Stage(Protocol[Reference_contra, Input, Output, State]):
 
     @property
     def residencies(self) -> tuple[Residency, ...]:
-        """The networks it runs, to be entered before `push`."""
+        """The networks it runs, in that order, to be entered before `push`."""
 
     def open(self, reference: Reference_contra) -> State:
         """State before the first piece."""
 
-    def push(self, state: State, piece: Piece[Input]) -> Iterable[Piece[Output]]:
-        """Work on one piece; outputs may be made lazily, one frame at a time, while they are consumed."""
+    def push(
+        self, state: State, piece: Piece[Input], before_last_call: BeforeLastCall = nothing_follows
+    ) -> Iterable[Piece[Output]]:
+        """Work on one piece; outputs may be made lazily, one frame at a time, while they are consumed.
+
+        `before_last_call` is called before the last call of the last of `residencies`: the network that
+        follows is brought in under that call.
+        """
 
     def finish(self, state: State) -> Iterable[Piece[Output]]:
         """What the stage still holds back after the last piece."""

@@ -8,10 +8,10 @@ index, as published models have it.
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -34,6 +34,30 @@ def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], config: Mapping[s
     metadata = {CONFIG_KEY: json.dumps(config, sort_keys=True)}
     save_file({name: tensor.detach().contiguous() for name, tensor in tensors.items()}, partial, metadata)
     os.replace(partial, path)  # noqa: PTH105 - the atomic one, by name
+
+
+class StoredTensor(Protocol):
+    """A tensor that is read when it is sliced, and only the slice."""
+
+    def get_shape(self) -> list[int]:
+        """Its sizes."""
+
+    def __getitem__(self, index: Any) -> Tensor:
+        """A slice, or with `...` all of it."""
+
+
+class WeightSource(Protocol):
+    """Where the tensors of a network come from; `path` is for sentences about it."""
+
+    @property
+    def path(self) -> Path:
+        """File, or what stands for one."""
+
+    def config(self) -> dict[str, Any]:
+        """Configuration of the network. Raises EnvironmentProblem where there is none."""
+
+    def opened(self) -> AbstractContextManager[Mapping[str, StoredTensor]]:
+        """Its tensors by name. Raises EnvironmentProblem, also while they are read."""
 
 
 @dataclass(frozen=True)
@@ -69,22 +93,70 @@ class Checkpoint:
             ) from error
         return {name: self.path.with_name(file) for name, file in weight_map.items()}
 
+    @contextmanager
+    def opened(self) -> Iterator[Mapping[str, StoredTensor]]:
+        """Its tensors by name; see `WeightSource`."""
+        files = self.files()
+        with ExitStack() as stack:
+            handles = {path: stack.enter_context(_opened(path)) for path in sorted(set(files.values()))}
+            yield {name: _InFile(name, path, handles[path]) for name, path in files.items()}
+
     @property
     def _is_index(self) -> bool:
         return self.path.name.endswith(INDEX_SUFFIX)
 
 
-def load_whole(network: nn.Module, checkpoint: Checkpoint, device: torch.device) -> None:
+@dataclass(frozen=True)
+class _InFile:
+    """A tensor of an open safetensors file."""
+
+    name: str
+    path: Path
+    file: Any
+
+    def get_shape(self) -> list[int]:
+        """Its sizes."""
+        return self.file.get_slice(self.name).get_shape()
+
+    def __getitem__(self, index: Any) -> Tensor:
+        """Reads a slice. Raises EnvironmentProblem."""
+        try:
+            return self.file.get_slice(self.name)[index]
+        except SafetensorError as error:
+            raise EnvironmentProblem(
+                f"tensor {self.name} in {self.path} cannot be read ({error}); {REINSTALL}"
+            ) from error
+
+
+def load_whole(network: nn.Module, checkpoint: WeightSource, device: torch.device) -> None:
     """Give a network whose parameters stand on the meta device its tensors, in the dtypes they have there.
 
     Raises EnvironmentProblem where a file is missing or broken, or does not fit the network.
     """
-    _load(network, checkpoint, lambda stored, target: _read_whole(stored, target, device))
+    _load(network, checkpoint, lambda name, stored, target: _read_whole(stored, target, device))
+    _place_buffers(network, device)
+
+
+def load_into(
+    network: nn.Module, checkpoint: WeightSource, host: Mapping[str, Tensor], device: torch.device
+) -> None:
+    """Like `load_whole`, but write parameters into the tensors of `host`, by name.
+
+    The network keeps its parameters on the meta device; its buffers come to `device`.
+    """
+
+    def read(name: str, stored: StoredTensor, target: Tensor) -> Tensor:
+        if name not in host:
+            return _read_whole(stored, target, device)
+        host[name].copy_(stored[...])
+        return target
+
+    _load(network, checkpoint, read)
     _place_buffers(network, device)
 
 
 def load_shards(
-    network: nn.Module, checkpoint: Checkpoint, resting: torch.device, compute: torch.device
+    network: nn.Module, checkpoint: WeightSource, resting: torch.device, compute: torch.device
 ) -> None:
     """Like `load_whole` for a network whose parameters are DTensors; reads only this rank's slices.
 
@@ -92,7 +164,7 @@ def load_shards(
     """
     from torch.distributed.tensor import DTensor
 
-    def read(stored: Any, target: Tensor) -> Tensor:
+    def read(name: str, stored: StoredTensor, target: Tensor) -> Tensor:
         if isinstance(target, DTensor):
             return _read_shard(stored, target, resting)
         return _read_whole(stored, target, compute)
@@ -101,34 +173,28 @@ def load_shards(
     _place_buffers(network, compute)
 
 
-def _load(network: nn.Module, checkpoint: Checkpoint, read: Callable[[Any, Tensor], Tensor]) -> None:
+def _load(
+    network: nn.Module, checkpoint: WeightSource, read: Callable[[str, StoredTensor, Tensor], Tensor]
+) -> None:
     targets = network.state_dict()
-    files = checkpoint.files()
-    _compare_names(set(targets), set(files), checkpoint.path)
     loaded: dict[str, Tensor] = {}
-    with ExitStack() as stack:
-        opened = {path: stack.enter_context(_opened(path)) for path in sorted(set(files.values()))}
+    with checkpoint.opened() as tensors:
+        _compare_names(set(targets), set(tensors), checkpoint.path)
         for name, target in targets.items():
-            path = files[name]
-            try:
-                stored = opened[path].get_slice(name)
-                _compare_shapes(stored.get_shape(), list(target.shape), name, path)
-                loaded[name] = read(stored, target)
-            except SafetensorError as error:
-                raise EnvironmentProblem(
-                    f"tensor {name} in {path} cannot be read ({error}); {REINSTALL}"
-                ) from error
+            stored = tensors[name]
+            _compare_shapes(stored.get_shape(), list(target.shape), name, checkpoint.path)
+            loaded[name] = read(name, stored, target)
     network.load_state_dict(loaded, strict=True, assign=True)
     network.requires_grad_(False)
 
 
-def _read_whole(stored: Any, target: Tensor, device: torch.device) -> Tensor:
+def _read_whole(stored: StoredTensor, target: Tensor, device: torch.device) -> Tensor:
     # A copy in fresh, aligned memory: what the file maps may be aligned to eight bytes only, and vector units
     # sum differently from there.
     return stored[...].to(device=device, dtype=target.dtype, copy=True)
 
 
-def _read_shard(stored: Any, target: "DTensor", device: torch.device) -> Tensor:
+def _read_shard(stored: StoredTensor, target: "DTensor", device: torch.device) -> Tensor:
     from torch.distributed.tensor import DTensor
     from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
 

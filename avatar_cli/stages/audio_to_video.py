@@ -10,7 +10,7 @@ from torch import Tensor
 from avatar_cli.runtime.chunks import Chunk, ChunkKind
 from avatar_cli.runtime.residency import Residency
 from avatar_cli.runtime.sampler import chunk_noise, euler_sample
-from avatar_cli.runtime.stage import Piece
+from avatar_cli.runtime.stage import BeforeLastCall, Piece, nothing_follows
 from avatar_cli.stages.values import Conditioning, Context
 
 Audio = TypeVar("Audio")
@@ -20,8 +20,8 @@ Audio = TypeVar("Audio")
 class Anchored:
     """The frames of one model call: clean border and anchor frames, and those to be generated.
 
-    `positions` [T] are true frame numbers, counted from the first generated frame, `clean` [1, T, C] holds
-    the clean latents (zero elsewhere), `mask` [1, T, 1] is true where a frame is clean.
+    `positions` [T] are true frame numbers, counted from the first generated frame, on the CPU. `clean`
+    [1, T, C] holds the clean latents (zero elsewhere), `mask` [1, T, 1] is true where a frame is clean.
     """
 
     positions: Tensor
@@ -41,7 +41,10 @@ class VelocityModel(Protocol[Audio]):
         """Shape of one frame's latent."""
 
     def noise_scale(self) -> Tensor:
-        """Standard deviation of the initial noise, broadcast over `latent_shape`."""
+        """Standard deviation of the initial noise, broadcast over `latent_shape`.
+
+        Latents are sampled and kept on its device.
+        """
 
     def velocity(self, x: Tensor, time: Tensor, frames: Anchored, context: Context[Audio]) -> Tensor:
         """Velocity [1, T, C] at flow time `time` (scalar tensor in 0..1) of the latents x [1, T, C]."""
@@ -87,17 +90,30 @@ class AudioToVideoStage(Generic[Audio]):
         """State before the first chunk."""
         return BorderState(reference)
 
-    def push(self, state: BorderState, piece: Piece[Context[Audio]]) -> Iterable[Piece[Tensor]]:
+    def push(
+        self,
+        state: BorderState,
+        piece: Piece[Context[Audio]],
+        before_last_call: BeforeLastCall = nothing_follows,
+    ) -> Iterable[Piece[Tensor]]:
         """Latents [n, C] of one chunk; predictions for its anchors are thrown away."""
         context = piece.value
         chunk = context.chunk
-        frames = self._anchored(state, chunk)
+        scale = self._model.noise_scale()
+        frames = self._anchored(state, chunk, scale.device)
         shape = (1, len(frames.positions), *self._model.latent_shape)
-        noise = chunk_noise(shape, self._seed, chunk, torch.device("cpu")) * self._model.noise_scale()
+        noise = chunk_noise(shape, self._seed, chunk, scale.device) * scale
+        schedule = self._model.schedule()
+
+        def velocity(x: Tensor, time: Tensor) -> Tensor:
+            if time == schedule[-2]:
+                before_last_call()
+            return self._model.velocity(x, time, frames, context)
+
         sampled = euler_sample(
-            lambda x, time: self._model.velocity(x, time, frames, context),
+            velocity,
             noise,
-            self._model.schedule(),
+            schedule,
             frames.clean,
             frames.mask,
         )
@@ -112,10 +128,11 @@ class AudioToVideoStage(Generic[Audio]):
         """Nothing is held back."""
         return ()
 
-    def _anchored(self, state: BorderState, chunk: Chunk) -> Anchored:
+    def _anchored(self, state: BorderState, chunk: Chunk, device: torch.device) -> Anchored:
         positions = torch.tensor(chunk.positions)
-        clean = torch.zeros(1, len(positions), *self._model.latent_shape)
-        mask = torch.zeros(1, len(positions), *(1 for _ in self._model.latent_shape), dtype=torch.bool)
+        clean = torch.zeros(1, len(positions), *self._model.latent_shape, device=device)
+        ones = (1 for _ in self._model.latent_shape)
+        mask = torch.zeros(1, len(positions), *ones, dtype=torch.bool, device=device)
         if chunk.prefix:
             # An I chunk comes after the N chunk on its far side, so its own prefix is one N chunk older.
             before = slice(None, len(chunk.prefix))

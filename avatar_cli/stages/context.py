@@ -9,7 +9,7 @@ from torch import Tensor
 from avatar_cli.runtime.chunks import Chunk
 from avatar_cli.runtime.residency import Residency
 from avatar_cli.runtime.span import Span
-from avatar_cli.runtime.stage import Piece
+from avatar_cli.runtime.stage import BeforeLastCall, Piece, nothing_follows
 from avatar_cli.runtime.state import Checkpointable
 from avatar_cli.stages.values import Conditioning, Context, SpeechTrack
 
@@ -68,8 +68,14 @@ class ContextStage(Generic[Audio, AudioState]):
         """State before the first chunk."""
         return ContextState(self._audio.open(), reference)
 
-    def push(self, state: ContextState[AudioState], piece: Piece[Chunk]) -> Iterable[Piece[Context[Audio]]]:
+    def push(
+        self,
+        state: ContextState[AudioState],
+        piece: Piece[Chunk],
+        before_last_call: BeforeLastCall = nothing_follows,
+    ) -> Iterable[Piece[Context[Audio]]]:
         """The context of one chunk."""
+        before_last_call()
         chunk = piece.value
         window = Span(chunk.window.start - 1, chunk.window.stop + 1)
         audio = self._audio.encode(state.audio, self._speech, window)

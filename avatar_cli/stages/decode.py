@@ -10,7 +10,7 @@ from torch import Tensor
 
 from avatar_cli.runtime.residency import Residency
 from avatar_cli.runtime.span import Span
-from avatar_cli.runtime.stage import Piece
+from avatar_cli.runtime.stage import BeforeLastCall, Piece, nothing_follows
 from avatar_cli.stages.values import Conditioning, Frame
 
 Latents = TypeVar("Latents")
@@ -83,8 +83,14 @@ class DecodeStage(Generic[Latents, OneFrame]):
         """State before the first piece."""
         return FrameClockState(self._decoder)
 
-    def push(self, state: FrameClockState[OneFrame], piece: Piece[Latents]) -> Iterator[Piece[Frame]]:
+    def push(
+        self,
+        state: FrameClockState[OneFrame],
+        piece: Piece[Latents],
+        before_last_call: BeforeLastCall = nothing_follows,
+    ) -> Iterator[Piece[Frame]]:
         """Frames whose latents are complete with this piece."""
+        before_last_call()
         for latents in self._decoder.frames(piece.value):
             yield from self._advance(state, latents)
 

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 from torch import Tensor
 
 from avatar_cli.runtime.residency import Residency
-from avatar_cli.runtime.stage import Piece
+from avatar_cli.runtime.stage import BeforeLastCall, Piece, nothing_follows
 from avatar_cli.stages.values import Conditioning
 
 HighResolution_co = TypeVar("HighResolution_co", covariant=True)
@@ -51,8 +51,14 @@ class SuperResolutionStage(Generic[HighResolution_co]):
         """State before the first piece."""
         return IdentityState(reference)
 
-    def push(self, state: IdentityState, piece: Piece[Tensor]) -> Iterable[Piece[HighResolution_co]]:
+    def push(
+        self,
+        state: IdentityState,
+        piece: Piece[Tensor],
+        before_last_call: BeforeLastCall = nothing_follows,
+    ) -> Iterable[Piece[HighResolution_co]]:
         """High-resolution latents for the same frames."""
+        before_last_call()
         yield Piece(piece.span, self._model.refine(piece, state.conditioning))
 
     def finish(self, state: IdentityState) -> Iterable[Piece[HighResolution_co]]:

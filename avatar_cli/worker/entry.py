@@ -2,7 +2,6 @@
 
 import importlib
 import os
-import sys
 import threading
 import traceback
 from dataclasses import dataclass
@@ -12,9 +11,11 @@ from avatar_cli.protocol.errors import AvatarError
 from avatar_cli.protocol.events import EventSink, Failed, Interval, RankStarted, Warned, now
 from avatar_cli.protocol.exit_codes import ExitCode
 from avatar_cli.protocol.job import RenderJob
+from avatar_cli.runtime.recorder import interval
 from avatar_cli.worker.affinity import bind_to_gpu
 from avatar_cli.worker.events_out import EventWriter
 from avatar_cli.worker.lifeline import Lifeline
+from avatar_cli.worker.peers import is_about_peers, join_peers, leave_peers
 
 BLAME_TIME = 1.0  # seconds a failed rank of several waits to be ended by the launcher
 
@@ -36,8 +37,7 @@ class RankTask:
 
     job: str  # RenderJob as JSON
     session: str  # module with run(job, emit, stop)
-    links: tuple[RankLinks, ...]  # of all ranks of this machine, by local rank
-    bind_to_gpu: bool  # torchrun does not do it here, so the rank pins itself to its GPU's NUMA node
+    links: dict[int, RankLinks]  # of all ranks that the launcher starts, by local rank
 
 
 def run_rank(task: RankTask) -> None:
@@ -47,7 +47,7 @@ def run_rank(task: RankTask) -> None:
     goes by the events, torchrun by the status.
     """
     rank, local_rank = int(os.environ["RANK"]), int(os.environ["LOCAL_RANK"])
-    for other, links in enumerate(task.links):
+    for other, links in task.links.items():
         if other != local_rank:
             links.events.close()
             links.lifeline.close()
@@ -77,36 +77,44 @@ def _run_session(
         job = RenderJob.from_json(task.job)
         begin = now()
         session = importlib.import_module(task.session)
-        environment = _set_up(job, task, local_rank, emit)
+        environment = _set_up(job, rank, local_rank, emit)
         emit(RankStarted(rank, os.getpid(), now(), environment))
         emit(Interval("imports", begin, now(), rank, "main"))
-        _join_peers(rank, emit)
+        with interval(emit, "join", rank=rank):
+            join_peers(rank, int(os.environ["WORLD_SIZE"]), job.compute.outer)
         session.run(job, emit, stop)
-        _leave_peers()
+        leave_peers()
     except BaseException as error:  # the last resort of a process: whatever it is, the parent must hear of it
         emit(_failure(error, rank, stopped=stop.is_set()))
         return error.code if isinstance(error, AvatarError) else ExitCode.FAILED
     return ExitCode.DONE
 
 
-def _set_up(job: RenderJob, task: RankTask, local_rank: int, emit: EventSink) -> dict[str, object]:
-    """Threads and processors of this process; returns what the report says about them."""
+def _set_up(job: RenderJob, rank: int, local_rank: int, emit: EventSink) -> dict[str, object]:
+    """Processors and threads of this process; returns what the report says about them."""
     import torch
 
     torch.set_num_threads(job.compute.threads)
     torch.set_num_interop_threads(1)
-    device = "cpu"
+    device, node = "cpu", None
     if torch.cuda.is_available():
-        torch.cuda.set_device(local_rank)
-        properties = torch.cuda.get_device_properties(local_rank)
+        torch.cuda.set_device(local_rank % torch.cuda.device_count())
+        properties = torch.cuda.get_device_properties(torch.cuda.current_device())
         device = properties.name
-        if task.bind_to_gpu:
-            bind_to_gpu(_pci_address(properties))
-            emit(Warned("The program numactl is missing, so only processors were pinned beside the GPU."))
+        binding = bind_to_gpu(_pci_address(properties))
+        node = binding.node
+        if node is not None and not binding.beside_gpu:
+            emit(
+                Warned(
+                    f"Rank {rank} may use none of the processors beside its GPU (NUMA node {node}), which "
+                    "slows copies down: allow some, for example with taskset."
+                )
+            )
     return {
         "device": device,
         "threads": torch.get_num_threads(),
         "affinity": sorted(os.sched_getaffinity(0)),
+        "numa_node": node,
     }
 
 
@@ -115,35 +123,16 @@ def _pci_address(properties: object) -> str:
     return f"{domain:04x}:{bus:02x}:{device:02x}.0"
 
 
-def _join_peers(rank: int, emit: EventSink) -> None:
-    """Open the process group of a job of several ranks."""
-    if int(os.environ["WORLD_SIZE"]) == 1:
-        return
-    import torch
-    import torch.distributed as dist
-
-    begin = now()
-    if torch.cuda.is_available():
-        device = torch.device("cuda", torch.cuda.current_device())
-        dist.init_process_group("nccl", device_id=device)
-    else:
-        dist.init_process_group("gloo")
-    emit(Interval("join", begin, now(), rank, "main"))
-
-
-def _leave_peers() -> None:
-    distributed = sys.modules.get("torch.distributed")
-    if distributed is not None and distributed.is_initialized():
-        distributed.destroy_process_group()
-
-
 def _failure(error: BaseException, rank: int, stopped: bool) -> Failed:
     """The event for an error; an error may name its stage and chunk in attributes of these names.
 
     What goes wrong after the job was told to stop follows from stopping, and is reported as the interruption.
     """
+    about_peers = not stopped and is_about_peers(error)
     if stopped:
         code, message = ExitCode.INTERRUPTED, f"Rank {rank} was told to stop."
+    elif about_peers:
+        code, message = ExitCode.FAILED, f"Rank {rank} got no answer from the other ranks."
     elif isinstance(error, AvatarError):
         code, message = error.code, error.message
     else:
@@ -156,4 +145,5 @@ def _failure(error: BaseException, rank: int, stopped: bool) -> Failed:
         chunk=getattr(error, "chunk", ""),
         time=now(),
         traceback="".join(traceback.format_exception(error)),
+        about_peers=about_peers,
     )

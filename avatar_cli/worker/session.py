@@ -18,8 +18,9 @@ from avatar_cli.media.speech_source import SpeechSource
 from avatar_cli.protocol.events import EventSink, Finished, Instant, Warned, now
 from avatar_cli.protocol.job import Mode, RenderJob
 from avatar_cli.runtime.pipeline import Job, Pipeline
-from avatar_cli.runtime.recorder import interval, memory_peaks
-from avatar_cli.stages.family import Encoded, Family
+from avatar_cli.runtime.recorder import memory_peaks, stage
+from avatar_cli.stages.family import Encoded
+from avatar_cli.worker.peers import Meeting
 from avatar_cli.worker.publisher import Publisher
 
 
@@ -37,19 +38,19 @@ def run(job: RenderJob, emit: EventSink, stop: threading.Event) -> None:
         # comes from a second decode instead of being kept in memory meanwhile.
         shared = publishes and job.generation.mode is Mode.STREAMING
         publisher = None
-        with interval(emit, "open", rank=rank):
+        with stage(emit, "open", rank=rank):
             speech = _open_speech(job, keep_sound=shared)
             resources.enter_context(closing(speech))
             if publishes:
                 sound = speech if shared else _open_speech(job, keep_sound=True)
                 publisher = _open_publisher(job, resources.enter_context(closing(sound)), emit)
                 resources.callback(publisher.abandon)
-        pipeline = _prepare(job, speech, emit, stop, rank)
+        pipeline = _prepare(job, speech, emit, stop, Meeting(rank, job.compute.ranks))
         pipeline.run(publisher, job.generation.mode)
         for warning in (*speech.warnings, *_late_cues(job, speech)) if publishes else ():
             emit(Warned(warning))
         if publisher:
-            with interval(emit, "finish", rank=rank):
+            with stage(emit, "finish", rank=rank):
                 output = publisher.finish()
         emit(memory_peaks(rank))
         if publisher:
@@ -68,19 +69,28 @@ def _open_speech(job: RenderJob, keep_sound: bool) -> SpeechSource:
 
 
 def _prepare(
-    job: RenderJob, speech: SpeechSource, emit: EventSink, stop: threading.Event, rank: int
+    job: RenderJob, speech: SpeechSource, emit: EventSink, stop: threading.Event, meeting: Meeting
 ) -> Pipeline:
-    with interval(emit, "load", rank=rank):
+    rank = meeting.rank
+    with stage(emit, "load", rank=rank):
         family = load_family(job.generation.model, job.compute.ranks, emit)
-    with interval(emit, "reference", rank=rank):
+        meeting.wait_for_everybody()
+    with stage(emit, "reference", rank=rank):
         person = load_reference(Path(job.reference), (job.picture.width, job.picture.height))
         scene = load_background(job.picture.background, job.picture.width, job.picture.height)
         encoded = family.encode(person, scene, job.picture, job.generation.prompt)
     if rank == 0:
         _tell(job, encoded, emit)
-    with interval(emit, "stages", rank=rank):
+    with stage(emit, "stages", rank=rank):
         graph = family.graph(encoded.conditioning, speech, job.generation, job.picture)
-        return Pipeline(graph, _pipeline_job(job, family, encoded.conditioning, speech), emit, stop, rank)
+        pipeline_job = Job(
+            plan=family.plan(job.generation),
+            seed=job.generation.seed,
+            has_frame=lambda frame: speech.covers(frame / family.facts.fps),
+            conditioning=encoded.conditioning,
+            meet=meeting.wait_for_publisher,
+        )
+        return Pipeline(graph, pipeline_job, emit, stop, rank)
 
 
 def _tell(job: RenderJob, encoded: Encoded, emit: EventSink) -> None:
@@ -94,16 +104,6 @@ def _picture_remarks(job: RenderJob, encoded: Encoded) -> list[str]:
     reference = None if encoded.found else Path(job.reference)  # a video is no picture
     pictures = (reference, background_file(job.picture.background))
     return [remark for path in pictures if path for remark in picture_remarks(path)]
-
-
-def _pipeline_job(job: RenderJob, family: Family, conditioning: object, speech: SpeechSource) -> Job:
-    fps = family.facts.fps
-    return Job(
-        plan=family.plan(job.generation),
-        seed=job.generation.seed,
-        has_frame=lambda frame: speech.covers(frame / fps),
-        conditioning=conditioning,
-    )
 
 
 def _open_publisher(job: RenderJob, sound: SpeechSource, emit: EventSink) -> Publisher:

@@ -66,6 +66,28 @@ def test_models_names_the_portrait_and_its_words():
     assert "slightly" in result.stdout
 
 
+def test_models_can_be_asked_for_by_name():
+    assert avatar("models", "list").stdout == avatar("models").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("bench", "runtime", "--keep", "x"), "--keep x is not a way to keep networks"),
+        (("bench", "runtime", "--size", "huge"), "--size huge is not a size: choose 14b, tiny"),
+        (("bench", "runtime", "--tiny", "--params", "1B"), "--tiny is a size of its own"),
+        (("bench", "runtime", "--json", "absent/a.json"), "the folder absent does not exist"),
+        (("models", "plan", "--params", "lots"), "--params lots is not a number of parameters"),
+        (("models", "plan", "--measured", "absent.json"), "absent.json"),
+    ],
+)
+def test_what_cannot_be_measured_or_planned_is_one_sentence(words, told):
+    result = avatar(*words)
+    assert result.returncode in (2, 3, 4)
+    assert told in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("words", [("rendr",), ("render",), ("render", "a.png", "b.wav", "--sise", "3")])
 def test_a_wrong_command_line_is_one_sentence_and_exit_code_2(words):
     result = avatar(*words)

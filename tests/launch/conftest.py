@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -53,6 +54,14 @@ class Job:
             time.sleep(0.05)
         return self.family()
 
+    def wait_for_stage(self, name: str) -> list[psutil.Process]:
+        """Until an event, with --json, says that this stage has begun; returns all processes of the job."""
+        for line in self.process.stdout:
+            event = json.loads(line)
+            if event["event"] == "stage_started" and event["name"] == name:
+                return self.family()
+        raise AssertionError(f"no stage {name}: {self.process.communicate()}")
+
     @staticmethod
     def left(processes: list[psutil.Process], seconds: float) -> list[psutil.Process]:
         """Which of `processes` have not ended after so many seconds."""
@@ -95,3 +104,10 @@ def start(tmp_path) -> Callable[..., Job]:
     for process in started:
         process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def unused_port() -> int:
+    """A port that nobody listened on a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]

@@ -73,3 +73,32 @@ def test_silence_has_a_sentence_too(evidence, message):
 def test_stage_and_chunk_are_named():
     ending = conclude(Evidence(errors=[failed("Out of memory.", 1.0, stage="sr", chunk="I3")]))
     assert ending.message == "Out of memory (stage sr, chunk I3)."
+
+
+def lost(time, rank=0):
+    return Failed(5, f"Rank {rank} got no answer.", rank, "a2v", "N1", time, traceback="", about_peers=True)
+
+
+def test_a_death_is_the_cause_however_late_it_is_heard_of():
+    evidence = Evidence(errors=[lost(1.0)], deaths=[failed("rank 1 was killed", 9.0, rank=1)])
+    assert conclude(evidence).message == "rank 1 was killed"
+
+
+def test_of_ranks_that_lost_others_the_one_that_says_nothing_is_named():
+    silences = {rank: failed(f"Rank {rank} is silent.", 9.0, rank, stage="sr") for rank in range(3)}
+    evidence = Evidence(errors=[lost(1.0, rank=0), lost(1.1, rank=2)], silences=silences)
+    assert conclude(evidence).message == "Rank 1 is silent (stage sr)."
+    evidence.errors.append(lost(1.2, rank=1))
+    assert conclude(evidence).message == "Rank 0 got no answer (stage a2v, chunk N1)."
+
+
+def test_a_stopped_rank_is_the_cause_of_what_others_say_meanwhile():
+    stop = failed("rank 1 was stopped", 10.0, rank=1)
+    evidence = Evidence(errors=[failed("connection lost", 8.0, rank=0)], stopped={1: stop})
+    assert conclude(evidence).message == "rank 1 was stopped"
+
+
+def test_a_command_without_the_publishing_rank_is_done_when_its_rank_is():
+    assert conclude(Evidence(publishes=False, launcher_status=0)).code is ExitCode.DONE
+    assert conclude(Evidence(publishes=False, vanished={3})).code is ExitCode.FAILED
+    assert conclude(Evidence(publishes=True, launcher_status=0)).code is ExitCode.FAILED

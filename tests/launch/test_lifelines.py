@@ -84,6 +84,53 @@ def test_a_rank_that_hangs_is_cut_off_after_an_interrupt(start):
     assert job.left(family, 1.0) == []
 
 
+def test_a_launcher_that_is_stopped_does_not_keep_ranks_alive(start):
+    job = start("--nproc", "2", "--quiet", **ENDLESS)
+    family = job.wait_for_frames()
+    job.agent().suspend()
+    job.ranks()[1].kill()
+    code, _, err = job.end()
+    assert code == 5
+    assert err == "avatar: error: Rank 1 ended before its work was done and gave no reason.\n"
+    assert job.left(family, FEW_SECONDS) == []
+    assert plays(job.partial)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_rank_that_is_stopped_ends_the_job_and_is_named(start, rank):
+    job = start("--nproc", "2", "--quiet", **ENDLESS)
+    family = job.wait_for_frames()
+    job.ranks()[rank].suspend()
+    code, _, err = job.end()
+    assert code == 5
+    assert err.startswith(f"avatar: error: Rank {rank} (process ")
+    assert "was stopped by a signal and did not go on for 4 s (stage " in err
+    assert "chunk N" in err
+    assert job.left(family, FEW_SECONDS) == []
+    assert plays(job.partial)
+
+
+def test_a_rank_that_does_not_answer_the_others_is_named_with_its_stage(start):
+    code, _, err = start("--nproc", "2", "--quiet", rank=1, event="hang", frames=40).end()
+    assert code == 5
+    assert err.startswith("avatar: error: Rank 1 (process ")
+    assert err.endswith("does not answer the other ranks (stage a2v, chunk N1).\n")
+
+
+@pytest.mark.parametrize(
+    ("stage", "seconds", "code"), [("load", 3600, 130), ("finish", 3600, 130), ("finish", 0.5, 0)]
+)
+def test_an_interrupt_is_heard_in_every_phase(start, stage, seconds, code):
+    job = start("--json", "--nproc", "2", stay=[stage, seconds])
+    family = job.wait_for_stage(stage)
+    job.process.send_signal(signal.SIGINT)
+    ended_with, _, err = job.end()
+    assert ended_with == code, err
+    assert job.left(family, FEW_SECONDS) == []
+    assert job.output.exists() == (code == 0)
+    assert job.partial.exists() == (stage == "finish" and code != 0)
+
+
 def test_an_interrupt_before_the_job_is_handed_over_ends_everything(start, tmp_path):
     job = start("--quiet", **ENDLESS)
     while not (family := job.family()):

@@ -1,6 +1,7 @@
 import json
 
 import pytest
+import torch
 
 
 def test_a_job_makes_a_video_and_one_line(start):
@@ -15,7 +16,7 @@ def test_a_job_makes_a_video_and_one_line(start):
 
 
 def test_two_ranks_meet_whatever_an_outer_torchrun_left_in_the_environment(start):
-    outer = {"RANK": "3", "WORLD_SIZE": "8", "LOCAL_RANK": "3", "MASTER_ADDR": "nowhere", "MASTER_PORT": "1"}
+    outer = {"MASTER_ADDR": "nowhere", "MASTER_PORT": "1", "LOCAL_RANK": "3", "WORLD_SIZE": "1", "RANK": "0"}
     outer |= {"TORCHELASTIC_ENABLE_FILE_TIMER": "1", "TORCHELASTIC_TIMER_FILE": "/nowhere/timer"}
     code, out, err = start("--nproc", "2", environment=outer, event="wait for peer").end()
     assert code == 0, err
@@ -38,8 +39,8 @@ def test_spawned_ranks_do_the_same_as_forked_ones(start):
     ("event", "message"),
     [
         ("fail", "The mouth fell off."),
-        ("segfault", "was killed by SIGSEGV."),
-        ("exit", "ended with status 7 before its work was done."),
+        ("segfault", "was killed by SIGSEGV (stage decode, chunk N1)."),
+        ("exit", "ended with status 7 before its work was done (stage decode, chunk N1)."),
         ("vanish", "Rank 0 ended before its work was done and gave no reason."),
         ("kill ffmpeg", "it was killed by SIGKILL."),
     ],
@@ -58,6 +59,16 @@ def test_the_rank_that_was_killed_is_named_not_the_one_that_waits_for_it(start):
     assert code == 5
     assert err.startswith("avatar: error: Rank 1 (process ")
     assert "was killed by SIGKILL" in err
+    assert err.endswith("(stage a2v, chunk N1).\n")
+
+
+def test_two_jobs_share_a_machine(start, tmp_path):
+    outputs = [tmp_path / "one.mp4", tmp_path / "other.mp4"]
+    jobs = [start("--nproc", "2", "-o", path, delay=0.02, event="wait for peer") for path in outputs]
+    for job, path in zip(jobs, outputs, strict=True):
+        code, out, err = job.end()
+        assert code == 0, err
+        assert out.startswith(f"{path}: 60 frames")
 
 
 def test_debug_shows_the_traceback_of_the_rank(start):
@@ -94,7 +105,9 @@ def test_json_lines_are_all_there_is_on_stdout(start):
 def test_report_and_trace_tell_the_same_story(start, tmp_path):
     report_file, trace_file = tmp_path / "report.json", tmp_path / "trace.json"
     code, _, err = start(
-        "--report", report_file, "--trace", trace_file, "--seed", "7", delay=0.01, frames=120
+        *("--report", report_file, "--trace", trace_file, "--seed", "7", "--nproc", "auto"),
+        delay=0.01,
+        frames=120,
     ).end()
     assert code == 0, err
     report = json.loads(report_file.read_text())
@@ -107,6 +120,7 @@ def test_report_and_trace_tell_the_same_story(start, tmp_path):
     assert report["speed"]["frames"] == 120
     assert report["speed"]["warm_up_frames"] == 48
     assert report["job"]["generation"]["seed"] == 7
+    assert report["job"]["compute"]["ranks"] == max(1, torch.cuda.device_count())
     assert report["environment"]["ranks"]["0"]["threads"] == 1
     assert report["memory"]["pss_peak"] > 50e6  # torch alone is more
     assert report["memory"]["ranks"]["0"] == {"host": 1000, "device": 0}

@@ -26,7 +26,8 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """x: [batch, tokens, width]."""
-        return x + self.gate * self.down(torch.nn.functional.gelu(self.up(self.norm(x))))
+        h = self.norm(x.to(self.norm.weight.dtype)).to(self.up.weight.dtype)
+        return (x + self.gate * self.down(torch.nn.functional.gelu(self.up(h)))).to(x.dtype)
 
 
 class TinyNetwork(nn.Module):
@@ -47,15 +48,18 @@ class TinyNetwork(nn.Module):
         """x: [batch, tokens, channels], t: scalar in 0..1."""
         angles = t * self.frequencies
         h = (
-            self.embed(x) + self.position + self.kind.weight + torch.cat([angles.cos(), angles.sin()])
+            self.embed(x.to(self.embed.weight.dtype))
+            + self.position
+            + self.kind.weight
+            + torch.cat([angles.cos(), angles.sin()])
         ) * self.scale
         for block in self.blocks:
             h = block(h)
-        return self.head(h)
+        return self.head(h.to(self.head.weight.dtype))
 
     def prefill(self, x: Tensor) -> Tensor:
         """Hidden states of clean frames x [batch, tokens, channels]."""
-        h = self.embed(x)
+        h = self.embed(x.to(self.embed.weight.dtype))
         for block in self.blocks:
             h = block(h)
         return h

@@ -15,7 +15,7 @@ sys.path.insert(0, {folder!r})
 from multiprocessing.connection import Connection
 from avatar_cli.worker.entry import RankLinks, RankTask, run_rank
 links = RankLinks(Connection(int(sys.argv[1]), readable=False), Connection(int(sys.argv[2]), writable=False))
-run_rank(RankTask(sys.argv[3], "session", (links,), bind_to_gpu=False))
+run_rank(RankTask(sys.argv[3], "session", {{0: links}}))
 """
 JOB = """{"reference": "/me.png", "speech": "/talk.wav", "output": "/costs $5 and $$.mp4",
 "picture": {"width": 64, "height": 64, "fps": "25", "fit": "crop", "background": "black", "face": null},

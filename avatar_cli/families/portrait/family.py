@@ -1,11 +1,10 @@
 """The portrait family: its modules, and how they plug into the stages."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -35,9 +34,10 @@ from avatar_cli.protocol.errors import UsageError
 from avatar_cli.protocol.events import EventSink, ReferenceWatched
 from avatar_cli.protocol.job import Cue, Generation, Picture, Prompted
 from avatar_cli.runtime.chunks import ChunkPlan, Layout, Tail
+from avatar_cli.runtime.mesh import current_rank
 from avatar_cli.runtime.module import Module
 from avatar_cli.runtime.pipeline import Graph
-from avatar_cli.runtime.residency import PlainResidency, Residency
+from avatar_cli.runtime.residency import Placement, Residency, Use, place
 from avatar_cli.stages.audio_to_video import AudioToVideoStage
 from avatar_cli.stages.context import ContextStage
 from avatar_cli.stages.decode import DecodeStage
@@ -45,6 +45,10 @@ from avatar_cli.stages.family import Encoded, FamilyFacts
 from avatar_cli.stages.super_resolution import SuperResolutionStage
 from avatar_cli.stages.values import Conditioning, Frame, PromptTrack, SpeechTrack
 
+if TYPE_CHECKING:
+    from torch.distributed.device_mesh import DeviceMesh
+
+CPU = torch.device("cpu")
 MiB = 1 << 20
 FACTS = FamilyFacts(
     name="portrait",
@@ -158,31 +162,26 @@ class PortraitFamily:
 
 
 def _networks(ranks: int, emit: EventSink) -> Networks:
-    device = torch.device("cpu")
-
-    def plain(module: Module) -> Residency:
-        return PlainResidency(module, device, emit, rank=int(os.environ.get("RANK", "0")))
-
-    motion = _module("portrait/a2v_dit", MotionDiT, MotionDiTParams)
-    mesh = _module("portrait/sr_dit", MeshDiT, MeshDiTParams)
-    motion_dit, mesh_dit = (plain(motion), plain(mesh)) if ranks == 1 else _sharded(motion, mesh, ranks, emit)
-    return Networks(
-        audio_encoder=plain(_module("portrait/audio_encoder", AudioEncoder, AudioEncoderParams)),
-        voice_detector=plain(_module("voice/silero_vad", VoiceDetector, VoiceDetectorParams)),
-        text_encoder=plain(_module("portrait/text_encoder", TextEncoder, TextEncoderParams)),
-        motion_dit=motion_dit,
-        mesh_dit=mesh_dit,
+    small = (
+        _module("portrait/audio_encoder", AudioEncoder, AudioEncoderParams),
+        _module("voice/silero_vad", VoiceDetector, VoiceDetectorParams),
+        _module("portrait/text_encoder", TextEncoder, TextEncoderParams),
     )
+    sharded = (
+        _module("portrait/a2v_dit", MotionDiT, MotionDiTParams),
+        _module("portrait/sr_dit", MeshDiT, MeshDiTParams),
+    )
+    uses = (*(Use(module, whole=True) for module in small), *(Use(module) for module in sharded))
+    return Networks(*place(uses, Placement(CPU, current_rank(), _mesh(ranks)), emit))
 
 
-def _sharded(motion: Module, mesh: Module, ranks: int, emit: EventSink) -> tuple[Residency, Residency]:
+def _mesh(ranks: int) -> "DeviceMesh | None":
+    """This family computes on the CPU, also on a machine with GPUs."""
+    if ranks == 1:
+        return None
     from torch.distributed.device_mesh import init_device_mesh
 
-    from avatar_cli.runtime.residency.sharded import Keep, ShardedResidency
-
-    devices = init_device_mesh("cpu", (ranks,))
-    motion_dit = ShardedResidency(motion, devices, emit, Keep.HOLD)
-    return motion_dit, ShardedResidency(mesh, devices, emit, Keep.HOLD, streams_of=motion_dit)
+    return init_device_mesh(CPU.type, (ranks,))
 
 
 def _module(name: str, network: Callable[[Any], nn.Module], params: Callable[..., Any]) -> Module:

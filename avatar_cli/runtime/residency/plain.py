@@ -1,4 +1,4 @@
-"""Everything resident all the time: small families, and machines without an accelerator."""
+"""Everything resident all the time: small networks, and machines without an accelerator."""
 
 from typing import Generic, TypeVar
 
@@ -36,10 +36,18 @@ class PlainResidency(Generic[Network]):
         with interval(self._emit, f"enter {self.name}", rank=self._rank):
             pass
 
-    def prefetch(self, following: Residency) -> None:
+    def bring_in(self) -> None:
         """Nothing to bring in."""
+
+    def prefetch(self, following: Residency) -> None:
+        """Bring in the other one now: this network has no copies of its own that would be held up."""
+        following.bring_in()
 
     def leave(self) -> None:
         """Nothing to free."""
         with interval(self._emit, f"leave {self.name}", rank=self._rank):
             pass
+
+    def close(self) -> None:
+        """Drop the network."""
+        del self._network

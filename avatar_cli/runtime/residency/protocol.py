@@ -26,14 +26,23 @@ class Residency(Protocol):
         Cheap where blocks come in one by one, each under the compute of the one before.
         """
 
-    def prefetch(self, following: "Residency") -> None:
-        """Before the last call of a stage: bring in the first blocks of `following` under its compute.
+    def bring_in(self) -> None:
+        """Begin to bring in root and first block, ahead of `enter`, where that can be done at any time."""
 
-        Does nothing where the two cannot share memory traffic; `leave` takes it back.
+    def prefetch(self, following: "Residency") -> None:
+        """Before the last call of a stage: bring in root and first block of `following` under its compute.
+
+        May be called for several. Does nothing where two cannot share memory traffic; `leave` ends it.
         """
 
     def leave(self) -> None:
         """Free what the network holds on the device beyond its resting place."""
+
+    def close(self) -> None:
+        """Free the weights for good, on host and device: a network that runs once a job is closed after it.
+
+        Nothing may be called afterwards.
+        """
 
 
 @contextmanager

@@ -4,7 +4,7 @@ The forward prefetch of the chain root, block 0, block 1, ... is explicit, so th
 queued while the block before computes, also where the host waits in between.
 """
 
-from enum import Enum
+import gc
 from itertools import pairwise
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
@@ -12,8 +12,10 @@ import torch
 from torch import nn
 
 from avatar_cli.protocol.events import EventSink
+from avatar_cli.runtime.memory_budget import Keep
 from avatar_cli.runtime.module import Module
 from avatar_cli.runtime.recorder import interval
+from avatar_cli.runtime.residency.block_trace import trace_forwards, trace_gathers
 from avatar_cli.runtime.residency.protocol import Residency
 from avatar_cli.runtime.weights import load_shards
 
@@ -23,13 +25,6 @@ if TYPE_CHECKING:
 
 Network = TypeVar("Network", bound=nn.Module)
 CPU = torch.device("cpu")
-
-
-class Keep(Enum):
-    """What happens to a block's full parameters after its forward, between `enter` and `leave`."""
-
-    HOLD = "hold"  # they stay for the next step: the whole network must fit beside its shards
-    STREAM = "stream"  # they are freed: two blocks are in memory at a time
 
 
 class ShardedResidency(Generic[Network]):
@@ -45,29 +40,35 @@ class ShardedResidency(Generic[Network]):
         emit: EventSink,
         keep: Keep,
         streams_of: "ShardedResidency | None" = None,
+        trace: bool = False,
     ) -> None:
         """Reads this rank's slices. Raises EnvironmentProblem.
 
         `streams_of` is the residency whose streams this one shares, so that each can prefetch for the other.
-        Residencies that share streams are all made before the first of their networks runs.
+        Residencies that share streams are all made before the first of their networks runs. `trace` tells
+        every block's gathering and forward.
         """
         self.name = module.name
         self._emit = emit
         self._rank = mesh.get_rank()
+        self._keep = keep
+        self._following: list[FSDPModule] = []
         with interval(emit, f"load {module.name}", rank=self._rank):
             self._network = module.on_meta()
             blocks = list(module.blocks(self._network))
             self._chain = _shard(self._network, blocks, mesh, keep)
             load_shards(self._network, module.checkpoint, resting=CPU, compute=_compute_device(mesh))
             self._prepare(module.methods, streams_of)
+        if trace:
+            trace_gathers(module.name, self._chain, emit, self._rank)
+            trace_forwards(module.name, blocks, emit, self._rank)
 
     def _prepare(self, methods: tuple[str, ...], streams_of: "ShardedResidency | None") -> None:
         from torch.distributed.fsdp import register_fsdp_forward_method, share_comm_ctx
 
         for method in methods:
             register_fsdp_forward_method(self._network, method)
-        for part, following in pairwise(self._chain):
-            part.set_modules_to_forward_prefetch([following])
+        self._prefetch_own()
         root = self._chain[0]
         if streams_of is not None:
             share_comm_ctx([streams_of._chain[0], root])
@@ -85,27 +86,60 @@ class ShardedResidency(Generic[Network]):
         with interval(self._emit, f"enter {self.name}", rank=self._rank):
             pass
 
+    def bring_in(self) -> None:
+        """Nothing: a gathering that no forward asks for would run on the stream that computes."""
+
     def prefetch(self, following: Residency) -> None:
         """From now until `leave`, this network's last block gathers root and first block of `following`."""
         if isinstance(following, ShardedResidency) and following is not self:
-            self._chain[-1].set_modules_to_forward_prefetch(following._chain[:2])
+            self._following += [part for part in following._chain[:2] if part not in self._following]
+            self._chain[-1].set_modules_to_forward_prefetch(self._following)
 
     def leave(self) -> None:
         """Free all full parameters, and the list of what ran, which FSDP keeps for a backward."""
         with interval(self._emit, f"leave {self.name}", rank=self._rank):
-            self._chain[-1].set_modules_to_forward_prefetch([])
-            self._chain[0].reset_iter_state()
+            self._following.clear()
+            self._prefetch_own()
+            if self._keep is Keep.RESIDENT:
+                _forget_what_ran(self._chain)
+            else:
+                self._chain[0].reset_iter_state()
+
+    def close(self) -> None:
+        """Drop the network and its shards; FSDP's hooks and groups refer to each other in circles."""
+        self._chain[0].reset_iter_state()
+        del self._network, self._chain
+        gc.collect()
+
+    def _prefetch_own(self) -> None:
+        """Each part gathers the next one, and the last block the first one, for the next step."""
+        for part, following in pairwise(self._chain):
+            part.set_modules_to_forward_prefetch([following])
+        self._chain[-1].set_modules_to_forward_prefetch(self._chain[1:2])
 
 
 def _shard(network: nn.Module, blocks: list[nn.Module], mesh: "DeviceMesh", keep: Keep) -> "list[FSDPModule]":
-    """Apply FSDP2 to every block and the rest of the network. Returns the root and the blocks."""
+    """Apply FSDP2 to every block and the rest of the network. Returns the root and the blocks.
+
+    The root is never freed between steps: it is small, and could not be gathered ahead of the next step.
+    """
     from torch.distributed.fsdp import CPUOffloadPolicy, OffloadPolicy, fully_shard
 
     on_cuda = mesh.device_type == "cuda"
     offload = CPUOffloadPolicy(pin_memory=True) if on_cuda else OffloadPolicy()
-    for part in [*blocks, network]:
-        fully_shard(part, mesh=mesh, reshard_after_forward=keep is Keep.STREAM, offload_policy=offload)
+    for block in blocks:
+        fully_shard(block, mesh=mesh, reshard_after_forward=keep is Keep.STREAM, offload_policy=offload)
+    fully_shard(network, mesh=mesh, reshard_after_forward=False, offload_policy=offload)
     return cast("list[FSDPModule]", [network, *blocks])
+
+
+def _forget_what_ran(chain: "list[FSDPModule]") -> None:
+    """What `reset_iter_state` does with FSDP's lists, without freeing parameters."""
+    states = [part._get_fsdp_state() for part in chain]
+    states[0]._comm_ctx.post_forward_order.clear()
+    for state in states:
+        for group in state._fsdp_param_groups:
+            group._post_forward_indices.clear()
 
 
 def _compute_device(mesh: "DeviceMesh") -> torch.device:

@@ -3,11 +3,14 @@
 Usage: sharded_job.py FOLDER, with RANK and WORLD_SIZE in the environment.
 """
 
+import ctypes
 import gc
 import json
 import os
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ import psutil
 import torch
 import torch.distributed as dist
 from safetensors.torch import save_file
+from schedule import sharded
 from tiny_network import TinyNetwork, tiny_module
 from torch import Tensor
 from torch.distributed.device_mesh import init_device_mesh
@@ -23,6 +27,7 @@ from torch.distributed.tensor import DTensor
 from avatar_cli.protocol.errors import EnvironmentProblem
 from avatar_cli.protocol.events import Event, Interval
 from avatar_cli.runtime.residency import resident
+from avatar_cli.runtime.residency.choice import least
 from avatar_cli.runtime.residency.sharded import Keep, ShardedResidency
 
 TIME = torch.tensor(0.3)
@@ -66,16 +71,22 @@ def memory_over_a_stage(residency: ShardedResidency, x: Tensor) -> dict[str, int
 
 
 def growth(residency: ShardedResidency, x: Tensor) -> dict[str, int]:
-    """Objects and resident bytes that 200 forwards add to what 20 have made."""
-    rounds(residency, x, 5)
-    gc.collect()
-    objects, memory = len(gc.get_objects()), psutil.Process().memory_info().rss
-    rounds(residency, x, 50)
-    gc.collect()
-    return {
-        "objects": len(gc.get_objects()) - objects,
-        "bytes": psutil.Process().memory_info().rss - memory,
-    }
+    """What 200 chunks of one forward each add to the objects, bytes and lists that 20 have made."""
+
+    def chunks(count: int) -> None:
+        for _ in range(count):
+            with resident(residency) as (network,):
+                network(x, TIME)
+        gc.collect()
+
+    def found() -> dict[str, int]:
+        memory = psutil.Process().memory_info().rss
+        return {"objects": len(gc.get_objects()), "bytes": memory, "lists": fsdp_lists(residency)}
+
+    chunks(20)
+    before = found()
+    chunks(200)
+    return {name: value - before[name] for name, value in found().items()}
 
 
 def gathered(network: TinyNetwork) -> list[bool]:
@@ -102,6 +113,58 @@ def switching(
             outputs.append(network(x, TIME))
             seen["not again"] = gathered(outgoing.network)
     return seen, outputs
+
+
+def anonymous_bytes() -> int:
+    """Resident memory of this process that maps no file."""
+    (line,) = (
+        line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("RssAnon:")
+    )
+    return int(line.split()[1]) * 1024
+
+
+@contextmanager
+def highest(measure: Callable[[], int]) -> Iterator[list[int]]:
+    """Looks as often as it can while the body runs; the list ends up with one number, above the beginning."""
+    found: list[int] = []
+    done = threading.Event()
+    before = measure()
+
+    def look() -> None:
+        most = before
+        while not done.is_set():
+            most = max(most, measure())
+        found.append(most - before)
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    try:
+        yield found
+    finally:
+        done.set()
+        watcher.join()
+
+
+def loading(folder: Path, mesh: Any) -> dict[str, int]:
+    """Host memory that loading a network of 24 MB takes at most, beside its shard and its largest tensor."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # what is free goes back, and does not hide what is allocated
+    with highest(anonymous_bytes) as peak:
+        residency = ShardedResidency(
+            tiny_module(folder / "wide.safetensors", name="wide"), mesh, lambda event: None, Keep.STREAM
+        )
+    sizes = [parameter.numel() * parameter.itemsize for parameter in residency.network.parameters()]
+    seen = {"peak": peak[0], "shard": local_bytes(residency.network), "tensor": max(sizes)}
+    residency.close()
+    return seen
+
+
+def fsdp_lists(residency: ShardedResidency) -> int:
+    """Entries of the lists that FSDP keeps from forward to backward."""
+    states = [part._get_fsdp_state() for part in residency._chain]
+    orders = {id(state._comm_ctx): state._comm_ctx.post_forward_order for state in states}
+    indices = [group._post_forward_indices for state in states for group in state._fsdp_param_groups]
+    return sum(map(len, [*orders.values(), *indices]))
 
 
 def refusal(make: Callable[[], Any]) -> str:
@@ -132,19 +195,30 @@ def main(folder: Path) -> None:
     outputs: dict[str, Tensor] = {}
     with torch.no_grad():
         hold = ShardedResidency(module, mesh, record, Keep.HOLD)
+        seen["loading"] = loading(folder, mesh)  # after a first one, which imports FSDP
         seen["placements"] = sorted({str(parameter.placements) for parameter in hold.network.parameters()})
         seen["distributed"] = all(isinstance(parameter, DTensor) for parameter in hold.network.parameters())
         seen["local bytes"] = local_bytes(hold.network)
         hold.leave()  # before anything ran
         stream = ShardedResidency(module, mesh, record, Keep.STREAM)
         second = ShardedResidency(other, mesh, record, Keep.STREAM, streams_of=stream)
-        for name, residency in (("hold", hold), ("stream", stream)):
+        stay = ShardedResidency(module, mesh, record, Keep.RESIDENT)
+        for name, residency in (("hold", hold), ("stream", stream), ("resident", stay)):
             for step, output in enumerate(rounds(residency, x, 3)):
                 outputs[f"{name} {step}"] = output
             seen[f"memory {name}"] = memory_over_a_stage(residency, x)
             seen[f"growth {name}"] = growth(residency, x)
         seen["switching"], switched = switching(stream, second, x)
         outputs |= {f"switching {number}": output for number, output in enumerate(switched)}
+        mixed = ShardedResidency(
+            tiny_module(folder / "first.safetensors", dtype=torch.bfloat16, float32=("norm", "gate")),
+            mesh,
+            record,
+            Keep.STREAM,
+        )
+        outputs |= {f"mixed {step}": output for step, output in enumerate(rounds(mixed, x, 2))}
+        seen["least"] = least(100 + rank, torch.device("cpu"), mesh)
+        seen["schedule"] = sharded(folder, rank, mesh)
         seen["refusal"] = refusal(
             lambda: ShardedResidency(tiny_module(folder / "wrong.safetensors"), mesh, record, Keep.HOLD)
         )

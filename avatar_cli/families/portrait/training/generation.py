@@ -123,6 +123,9 @@ class _Held:
     name: str
     network: nn.Module
 
+    def bring_in(self) -> None:
+        """Nothing to bring in."""
+
     def enter(self) -> None:
         """Nothing to bring in."""
 
@@ -130,6 +133,9 @@ class _Held:
         """Nothing to bring in."""
 
     def leave(self) -> None:
+        """Nothing to free."""
+
+    def close(self) -> None:
         """Nothing to free."""
 
 

@@ -1,0 +1,1 @@
+"""`avatar bench runtime`: what the runtime costs, on networks of any size with random weights."""
