@@ -19,7 +19,7 @@ STAND_IN = Path(__file__).parent / "stand_in"
 RUN = (
     "import sys; from avatar_cli.cli.app import run; sys.exit(run(sys.argv[1:], session='stand_in_session'))"
 )
-PATIENCE = 60.0  # seconds; for a machine that does other things as well
+PATIENCE = 120.0  # seconds; for a machine that does other things as well
 
 
 @dataclass

@@ -155,7 +155,7 @@ class _Bencher:
             return None
         self._tell("the bare networks in a loop")
         request = self._request
-        return measures.overhead(loop, request.size, self._device, request.turn, request.rounds)
+        return measures.overhead(loop, request.size, self._device, request.turn, 2 * request.rounds)
 
     def _placed(self, keep: Keep, times: dict[Keep, _Times]) -> Placed:
         self._tell(f"a traced loop, {keep.value}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from avatar_cli.families.synthetic.example_calls import meta_runs, state_bytes
-from avatar_cli.families.synthetic.modules import modules
+from avatar_cli.families.synthetic.modules import WHOLE, modules
 from avatar_cli.families.synthetic.sizes import SyntheticSize
 from avatar_cli.families.synthetic.token_plan import token_degree
 from avatar_cli.protocol.errors import EnvironmentProblem
@@ -26,6 +26,7 @@ from avatar_cli.runtime.meta_run import MetaRun
 from avatar_cli.runtime.residency.choice import Use
 
 NODES = (1, 2, 4, 8)
+_RING = ("a2v_dit", "sr_dit")  # they come and go for every chunk, each under the other
 
 
 @dataclass(frozen=True)
@@ -99,11 +100,12 @@ def plan_nodes(needs: Needs, assumed: Assumed, keep: Keep | None = None) -> tupl
 def _plan(
     networks: dict[str, Network], caches: int, assumed: Assumed, keep: Keep | None, gpus: int
 ) -> NodePlan:
-    vae = networks.pop("vae_decoder").memory
+    whole = [networks.pop(name).memory for name in WHOLE]
     stages = [network.memory for network in networks.values()]
     transport = COPIED if gpus == 1 else GATHERED
-    budget = auto_budget(assumed.memory, assumed.memory) - vae.weights - vae.working - caches
-    activations = max(stage.working for stage in [*stages, vae])
+    beside = caches + sum(stage.weights + stage.working for stage in whole)
+    budget = auto_budget(assumed.memory, assumed.memory) - beside
+    activations = max(stage.working for stage in [*stages, *whole])
     weights = sum(stage.weights for stage in stages)
     try:
         planned = plan_memory(stages, budget, transport)
@@ -111,19 +113,19 @@ def _plan(
         return NodePlan(gpus, weights, 0, activations, caches, 0, 0, {}, (), problem.message)
     keeps = planned if keep is None else dict.fromkeys(planned, keep)
     resident = sum(stage.weights for stage in stages if keeps[stage.name] is Keep.RESIDENT)
+    always = sum(stage.weights for stage in whole)
     # Shards rest in host memory whatever is kept of the full parameters.
     pinned = weights - resident if gpus == 1 else weights // gpus
-    peak = max(peak_memory(stages, keeps, transport).values()) + vae.weights + vae.working + caches
     return NodePlan(
         gpus=gpus,
-        all_weights=weights + vae.weights,
-        resident=resident + vae.weights,
+        all_weights=weights + always,
+        resident=resident + always,
         activations=activations,
         caches=caches,
-        peak=peak,
+        peak=max(peak_memory(stages, keeps, transport).values()) + beside,
         pinned=pinned,
-        keeps={**keeps, vae.name: Keep.RESIDENT},
-        switches=_switches([*networks.values()][1:], keeps, assumed, gpus),
+        keeps={**keeps, **dict.fromkeys(WHOLE, Keep.RESIDENT)},
+        switches=_switches([networks[name] for name in _RING], keeps, assumed, gpus),
     )
 
 
@@ -142,7 +144,7 @@ def _networks(needs: Needs, gpus: int) -> dict[str, Network]:
 def _switches(
     ring: Sequence[Network], keeps: Mapping[str, Keep], assumed: Assumed, gpus: int
 ) -> tuple[PlannedSwitch, ...]:
-    """Between the networks that run for every chunk, which follow each other in a ring."""
+    """Between networks of a ring."""
     return tuple(
         PlannedSwitch(
             outgoing.memory.name, incoming.memory.name, _visible(outgoing, incoming, keeps, assumed, gpus)

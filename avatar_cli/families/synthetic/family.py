@@ -9,7 +9,7 @@ import torch
 from avatar_cli.families.synthetic.conditioning import SoundConditioner, prompt_track, reference_tokens
 from avatar_cli.families.synthetic.example_calls import meta_runs, state_bytes
 from avatar_cli.families.synthetic.models import BaseModel, LatentDecoder, OneStepUpscaler
-from avatar_cli.families.synthetic.modules import modules
+from avatar_cli.families.synthetic.modules import WHOLE, modules
 from avatar_cli.families.synthetic.sizes import LATENT_CHANNELS, LATENT_FPS, SyntheticSize
 from avatar_cli.families.synthetic.token_plan import token_plan
 from avatar_cli.media.image_in import Photo
@@ -81,7 +81,7 @@ def load_networks(
             module=shared.get(module.name, module),
             calls=calls.get(module.name, 1),
             working_bytes=working.get(module.name, 0) // (sharing.size if module.name in shared else 1),
-            whole=module is parts.vae,
+            whole=module.name in WHOLE,
         )
         for module in parts.all()
     ]

@@ -24,6 +24,9 @@ from avatar_cli.families.synthetic.vae import CausalDecoder
 from avatar_cli.runtime.module import Module
 from avatar_cli.runtime.weights import Checkpoint, WeightSource
 
+# On every rank, and never moved: the decoder runs in a thread of its own on one rank, and the blocks of the
+# audio encoder take less time to compute than to bring in.
+WHOLE = ("audio_encoder", "vae_decoder")
 _GIB = 1 << 30
 
 

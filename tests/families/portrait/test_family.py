@@ -80,8 +80,8 @@ class Watched:
         self.open = stage.open
         self.finish = stage.finish
 
-    def push(self, state, piece):
-        for output in self._stage.push(state, piece):
+    def push(self, state, piece, *before_last_call):
+        for output in self._stage.push(state, piece, *before_last_call):
             self._watch(self.name, output.span, output.value)
             yield output
             del output
