@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +20,8 @@ from avatar_cli.protocol.errors import UsageError
 from avatar_cli.protocol.job import Cue
 
 _NULL = "null"  # in an assignment, as YAML writes it
+_SHOWN = 40  # characters of a value in a sentence
+_LONG_NUMBER = 128  # bits; Python does not write numbers of thousands of digits, and nobody reads them
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,19 @@ class Configuration:
         return self.values[key]
 
 
+class _AliasError(ValueError):
+    """A few lines of aliases stand for more values than any memory holds."""
+
+
 class _Loader(yaml.SafeLoader):
-    """Refuses a key that comes twice, of which YAML would take the last one without a word."""
+    """Refuses aliases, and a key that comes twice, of which YAML would take the last one without a word."""
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """The next node. Raises _AliasError."""
+        if self.check_event(yaml.AliasEvent):
+            event = self.peek_event()
+            raise _AliasError(f"*{event.anchor} in line {event.start_mark.line + 1}")
+        return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """The mapping of a node."""
@@ -108,6 +122,8 @@ def _read_file(path: Path) -> dict[str, Any]:
         tree = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except OSError as error:
         raise UsageError(f"--config {path} cannot be read ({error.strerror}): check the name.") from error
+    except _AliasError as error:
+        raise UsageError(f"--config {path} has an alias ({error}): write out what it stands for.") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise UsageError(f"--config {path} is not YAML ({reason}): correct it.") from error
@@ -162,4 +178,19 @@ def _read(key: str, value: Any, origin: str) -> Any:
     try:
         return SETTINGS[key].read(value)
     except ValueError as error:
-        raise UsageError(f"{origin} {error}, not {value!r}.") from error
+        raise UsageError(f"{origin} {error}, not {_shown(value)}.") from error
+
+
+def _shown(value: Any) -> str:
+    """A value in a sentence: its beginning, found without writing out the whole."""
+    if isinstance(value, int) and value.bit_length() > _LONG_NUMBER:
+        value = hex(value)
+    text = _Short().repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+class _Short(reprlib.Repr):
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel = 2
+        self.maxstring = self.maxother = _SHOWN

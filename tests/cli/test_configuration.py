@@ -179,6 +179,27 @@ def test_a_missing_file_is_refused(tmp_path):
     assert "absent.yaml" in refusal(Request({}, config=tmp_path / "absent.yaml"))
 
 
+@pytest.mark.timeout(20)
+def test_a_file_whose_aliases_stand_for_billions_of_values_is_refused(config):
+    lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
+    path = config("\n".join([*lines, "encoding.crf: *a8"]))
+    assert refusal(Request({}, config=path)) == (
+        f"--config {path} has an alias (*a0 in line 2): write out what it stands for."
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"[{'7, ' * 20_000}]", f"'{'x' * 20_000}'", "0x" + "f" * 20_000, "[" * 50 + "]" * 50],
+    ids=["list", "text", "number", "deep"],
+)
+def test_of_a_long_value_the_beginning_is_shown(config, text):
+    message = refusal(Request({}, config=config(f"encoding.crf: {text}")))
+    assert "must be a whole number from 0 to 51, not " in message
+    assert len(message.partition(", not ")[2]) <= 41
+
+
 def test_an_empty_file_changes_nothing(config):
     assert configure(Request({}, config=config("# nothing\n"))).values == configure(Request({})).values
 
