@@ -4,6 +4,7 @@ import io
 import json as json_format
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,8 @@ import typer
 
 from avatar_cli.cli.messages import say
 from avatar_cli.cli.streams import TalkStream
-from avatar_cli.media.input_path import STDIN, check_is_file, unreadable
+from avatar_cli.media.input_path import STDIN, check_is_file, is_stream, unreadable
+from avatar_cli.media.output_path import check_replaceable
 from avatar_cli.protocol.errors import InputError, UsageError
 from avatar_cli.protocol.exit_codes import ExitCode
 
@@ -90,12 +92,17 @@ JsonFile = Annotated[
     typer.Option(
         "--json",
         metavar="FILE",
-        help="Write the figures as JSON, one object; `--json -` prints it on stdout, and nothing else there.",
+        help="Write the figures as JSON, one object; `--json -` prints it on stdout, and nothing else there. "
+        "An existing FILE is replaced.",
     ),
 ]
 HtmlFile = Annotated[
     Path | None,
-    typer.Option("--html", metavar="FILE", help="Write a page with figures, pictures and curves."),
+    typer.Option(
+        "--html",
+        metavar="FILE",
+        help="Write a page with figures, pictures and curves. An existing FILE is replaced.",
+    ),
 ]
 Strict = Annotated[
     bool,
@@ -123,6 +130,8 @@ def evaluate(
     for path in (video, truth, face_model):
         if path is not None:
             _require_file(path)
+    inputs = [path for path in (video, truth, face_model, phones, report) if path is not None]
+    _check_outputs([html, None if json in (None, _STANDARD_OUTPUT) else Path(json)], inputs)
     if not debug:
         _silence_libraries()
     # Imported here, because `avatar --help` must not wait for what reads pictures.
@@ -193,6 +202,15 @@ def _require_file(path: Path) -> None:
             pass
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def _check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path]) -> None:
+    """Before minutes of measuring."""
+    taken = list(inputs)
+    for path in outputs:
+        if path is not None and not is_stream(path):
+            check_replaceable(path, taken)
+            taken.append(path)
 
 
 def _chunks(report: Path | None) -> "ChunkLengths":

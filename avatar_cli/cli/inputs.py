@@ -14,7 +14,7 @@ from avatar_cli.launch.ranks import own_ranks
 from avatar_cli.media.background import background_file, resolve_background
 from avatar_cli.media.ffmpeg import ffmpeg_path
 from avatar_cli.media.input_path import STDIN
-from avatar_cli.media.output_path import check_output, partial_path
+from avatar_cli.media.output_path import check_not_taken, check_output, partial_path
 from avatar_cli.media.reference_in import probe_reference
 from avatar_cli.media.sizes import derived_output, resolve_size
 from avatar_cli.media.speech_in import probe_speech
@@ -128,9 +128,7 @@ def _check_side_file(path: Path, taken: Iterable[Path], overwrite: bool) -> None
             path.stat()  # fails on a name that no file can have
         if not path.parent.is_dir() or path.is_dir() or not os.access(path.parent, os.W_OK):
             raise UsageError(f"{path} cannot be written: name a file in a folder that exists.")
-        # Path.resolve fails on a loop of links
-        if os.path.realpath(path) in {os.path.realpath(other) for other in taken}:
-            raise UsageError(f"{path} is an input, the video itself or asked for twice: name another file.")
+        check_not_taken(path, taken)
         if path.is_file() and not overwrite:
             raise UsageError(f"{path} exists: add --overwrite to replace it, or name another file.")
     except OSError as error:

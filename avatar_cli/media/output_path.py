@@ -1,7 +1,7 @@
-"""Where the video goes: checked before anything is computed."""
+"""Where the video and the files beside it go: checked before anything is computed."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from avatar_cli.protocol.errors import EnvironmentProblem, UsageError
@@ -37,8 +37,48 @@ def _check(path: Path, overwrite: bool, inputs: Sequence[Path]) -> None:
             raise UsageError(f"{file} is an input and would be overwritten: name the output otherwise.")
     if path.exists() and not overwrite:
         raise UsageError(f"{path} exists: choose another name, or add --overwrite.")
+    check_folder(path)
+
+
+def check_folder(path: Path) -> None:
+    """Raises EnvironmentProblem where the folder of an output is missing or cannot be written."""
     folder = path.parent
     if not folder.is_dir():
         raise EnvironmentProblem(f"The folder {folder} of the output does not exist: create it first.")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise EnvironmentProblem(f"The folder {folder} of the output cannot be written: choose another one.")
+
+
+def check_not_taken(path: Path, taken: Iterable[Path]) -> None:
+    """Refuse to write over an input or another output, under whatever name.
+
+    Raises:
+        UsageError: `path` and one of `taken` are the same file.
+        OSError: the system does not tell.
+    """
+    real = os.path.realpath(path)  # Path.resolve fails on a loop of links
+    for other in taken:
+        # two names of one file, or hard links to it
+        if os.path.realpath(other) == real or (path.exists() and other.exists() and path.samefile(other)):
+            raise UsageError(f"{path} is an input, the video itself or asked for twice: name another file.")
+
+
+def check_replaceable(path: Path, taken: Iterable[Path]) -> None:
+    """Make sure that an output which replaces what stands there may be written, and costs no file of `taken`.
+
+    Raises:
+        UsageError: it is a folder, or one of `taken`.
+        EnvironmentProblem: it or its folder cannot be written, or the folder is missing.
+    """
+    try:
+        if path.is_dir():
+            raise UsageError(f"The output {path} is a folder: give the name of a file.")
+        check_not_taken(path, taken)
+        if not path.exists():
+            check_folder(path)
+        elif not os.access(path, os.W_OK):
+            raise EnvironmentProblem(f"The output {path} cannot be written: choose another name.")
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"The output {path} cannot be written ({error.strerror}): choose another name."
+        ) from error

@@ -114,6 +114,8 @@ def test_a_chosen_face_needs_no_warning_and_must_be_there(pair):
 
 def test_strict_says_by_its_exit_code_that_a_figure_is_missed(video, tmp_path):
     page, written = tmp_path / "page.html", tmp_path / "figures.json"
+    page.write_text("older")
+    written.write_text("older")
 
     result = evaluate(video, "--strict", "--json", written, "--html", page)
 
@@ -158,3 +160,58 @@ def test_a_lag_without_a_recording_is_a_wrong_command_line(video):
 
     assert result.returncode == 2
     assert "--truth" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--html", "--json"])
+@pytest.mark.parametrize("given", ["video", "--truth", "--phones", "--report", "--face-model"])
+def test_an_input_is_never_overwritten(tmp_path, video, option, given):
+    copy = shutil.copy(video, tmp_path / "ok.mp4")
+    mine = copy if given == "video" else tmp_path / "mine"
+    mine.touch()
+    held = mine.read_bytes()
+    words = () if given == "video" else (given, mine)
+
+    result = evaluate(copy, *words, option, mine)
+
+    assert result.returncode == 2
+    assert result.stderr == (
+        f"avatar: error: {mine} is an input, the video itself or asked for twice: name another file.\n"
+    )
+    assert mine.read_bytes() == held
+
+
+def test_another_name_of_the_video_is_the_video(tmp_path, video):
+    copy = shutil.copy(video, tmp_path / "ok.mp4")
+    (tmp_path / "hard.html").hardlink_to(copy)
+    (tmp_path / "soft.html").symlink_to("ok.mp4")
+
+    codes = [evaluate(copy, "--html", tmp_path / f"{name}.html").returncode for name in ("hard", "soft")]
+
+    assert codes == [2, 2]
+    assert copy.read_bytes() == video.read_bytes()
+
+
+def test_two_outputs_need_two_names(tmp_path, video):
+    result = evaluate(video, "--html", tmp_path / "same", "--json", tmp_path / "same")
+
+    assert result.returncode == 2
+    assert "asked for twice" in result.stderr
+    assert not (tmp_path / "same").exists()
+
+
+@pytest.mark.parametrize("option", ["--html", "--json"])
+def test_the_folder_of_an_output_must_be_there_before_anything_is_measured(tmp_path, video, option):
+    result = evaluate(video, option, tmp_path / "absent" / "x")
+
+    assert result.returncode == 4
+    assert result.stderr == (
+        f"avatar: error: The folder {tmp_path}/absent of the output does not exist: create it first.\n"
+    )
+    assert result.stdout == ""
+
+
+def test_an_output_that_is_a_folder_is_a_wrong_command_line(tmp_path, video):
+    result = evaluate(video, "--json", tmp_path)
+
+    assert result.returncode == 2
+    assert "is a folder" in result.stderr
