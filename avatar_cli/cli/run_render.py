@@ -65,6 +65,14 @@ def _build_job(files: Files, configuration: Configuration, spool: SpeechSpool | 
         raise (spool.fault if spool else None) or error from error
 
 
+def _what_is_kept(rendered: Rendered, partial: Path) -> str:
+    if rendered.kept is None:
+        return f"its beginning is in {partial}"
+    if rendered.kept == 0:
+        return "nothing was written"
+    return f"the first {'frame is' if rendered.kept == 1 else f'{rendered.kept} frames are'} in {partial}"
+
+
 def _tell_the_end(rendered: Rendered, output: Path, summary: bool, debug: bool) -> int:
     ending = rendered.ending
     if ending.finished is not None:
@@ -77,9 +85,7 @@ def _tell_the_end(rendered: Rendered, output: Path, summary: bool, debug: bool) 
     elif ending.code is ExitCode.DONE:
         pass  # the command of the rank that publishes tells it
     elif ending.code is ExitCode.INTERRUPTED:
-        partial = partial_path(output)
-        kept = rendered.frames and partial.exists()
-        rest = f"the first {rendered.frames} frames are in {partial}" if kept else "nothing was written"
+        rest = _what_is_kept(rendered, partial_path(output))
         say(f"{ending.message[0].lower()}{ending.message[1:].rstrip('.')}; {rest}.")
     else:
         complain(ending.message)

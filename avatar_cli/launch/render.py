@@ -11,11 +11,13 @@ from avatar_cli.launch.display import Display
 from avatar_cli.launch.ending import Ending
 from avatar_cli.launch.interrupts import Interrupts
 from avatar_cli.launch.memory import MemorySampler
-from avatar_cli.launch.ranks import own_ranks
+from avatar_cli.launch.ranks import own_ranks, publishes
 from avatar_cli.launch.report import ReportBuilder
 from avatar_cli.launch.spool_watch import SpoolWatch
 from avatar_cli.launch.trace import TraceWriter, unwritten
 from avatar_cli.launch.watch import Listener, Watch
+from avatar_cli.media.leftover import settle_leftover
+from avatar_cli.media.output_path import partial_path
 from avatar_cli.media.speech_spool import SpeechSpool
 from avatar_cli.protocol.events import Interval, now
 from avatar_cli.protocol.job import RenderJob
@@ -39,9 +41,10 @@ class Rendered:
     """How a job ended, how far it came, and how fast."""
 
     ending: Ending
-    frames: int  # that the encoder was given
+    frames: int  # that the encoder was given, as far as was heard
     ttff: float | None  # seconds from the command to the first bytes that play
     fps: float | None  # steady frames/s; None where the video ended within the warm-up
+    kept: int | None = 0  # frames in the partial file of a job that ended early; None where nobody can tell
     faults: tuple[str, ...] = ()  # a sentence on each file beside the video that could not be written
 
 
@@ -50,7 +53,8 @@ def render(
 ) -> Rendered:
     """Hand `job` to the launcher and follow it to its end; no process of the job is left afterwards.
 
-    Files that were asked for are written: the report when the video is done, the trace in any case.
+    Files that were asked for are written: the report when the video is done, the trace in any case. A partial
+    file without a single frame is removed.
 
     Args:
         job: Checked.
@@ -79,16 +83,18 @@ def render(
         finally:
             if trace:
                 trace.close()
+            kept = settle_leftover(partial_path(Path(job.output))) if publishes(job.compute) else 0
     faults = [trace.fault] if trace and trace.fault else []
     if ending.finished is None:
-        return Rendered(ending, report.frames, report.first_bytes, None, tuple(faults))
+        kept = kept if report.began else 0  # else it is that of an earlier render
+        return Rendered(ending, report.frames, report.first_bytes, None, kept, tuple(faults))
     if observation.report:
         try:
             observation.report.write_text(report.report(ending.finished).to_json())
         except OSError as error:
             faults.append(unwritten("report", observation.report, error))
     speed = report.speed(ending.finished)
-    return Rendered(ending, speed.frames, report.first_bytes, speed.steady_fps, tuple(faults))
+    return Rendered(ending, speed.frames, report.first_bytes, speed.steady_fps, faults=tuple(faults))
 
 
 def _follow(

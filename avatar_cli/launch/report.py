@@ -100,6 +100,11 @@ class ReportBuilder:
         """Nothing to do between events."""
 
     @property
+    def began(self) -> bool:
+        """Whether the encoder was given a frame."""
+        return self.frames > 0 or "first_frame" in self._instants
+
+    @property
     def first_bytes(self) -> float | None:
         """Time to first frame so far: from the command to the first bytes that play."""
         return self._since_start("first_bytes")

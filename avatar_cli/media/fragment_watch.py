@@ -10,7 +10,7 @@ _PERIOD = 0.005  # seconds
 def has_fragment(path: Path) -> bool:
     """Whether the file holds a whole header and a whole first fragment (ISO/IEC 14496-12, 8.8)."""
     seen: list[bytes] = []
-    for name, whole in _top_boxes(path):
+    for name, whole in top_boxes(path):
         if whole:
             seen.append(name)
         if seen[-2:] == [b"moof", b"mdat"] and b"moov" in seen:
@@ -18,7 +18,7 @@ def has_fragment(path: Path) -> bool:
     return False
 
 
-def _top_boxes(path: Path) -> Iterator[tuple[bytes, bool]]:
+def top_boxes(path: Path) -> Iterator[tuple[bytes, bool]]:
     """Type of each top-level box, and whether all of it is there."""
     length = path.stat().st_size
     start = 0

@@ -79,7 +79,8 @@ class Mp4Writer:
         theirs = Pipes(video_read, sound_read, taken_write)
         try:
             self._child = ChildProcess(
-                mp4_command(self._partial, video, sound, encoding, theirs), pass_fds=theirs
+                mp4_command(self._partial, video, sound, encoding, theirs),
+                pass_fds=(*theirs, self._claim.fd),
             )
         except BaseException:
             for ours in (video_write, sound_write, taken_read):

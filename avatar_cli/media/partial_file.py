@@ -11,6 +11,8 @@ from avatar_cli.protocol.errors import EnvironmentProblem
 class PartialFile:
     """A fresh, empty file that is locked until `release`, or until this process ends.
 
+    A child that inherits `fd` holds the lock until it has ended too.
+
     A leftover of an earlier render goes; it must not be taken for the first bytes of this one.
 
     Raises:
@@ -22,7 +24,7 @@ class PartialFile:
         try:
             self._remove_leftover(path)
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
-            _lock(self._fd)
+            lock(self._fd)
         except (BlockingIOError, FileExistsError) as error:
             self.release()
             raise EnvironmentProblem(
@@ -33,6 +35,11 @@ class PartialFile:
             raise EnvironmentProblem(
                 f"{path} cannot be written ({error.strerror}): choose another folder."
             ) from error
+
+    @property
+    def fd(self) -> int:
+        """Descriptor that holds the lock; -1 once it was released."""
+        return self._fd
 
     def release(self) -> None:
         """Let others have it; harmless when it was released."""
@@ -45,13 +52,13 @@ class PartialFile:
         if path.is_file() and not path.is_symlink():
             leftover = os.open(path, os.O_RDONLY)
             try:
-                _lock(leftover)
+                lock(leftover)
             finally:
                 os.close(leftover)
         path.unlink(missing_ok=True)
 
 
-def _lock(fd: int) -> None:
+def lock(fd: int) -> None:
     """Raises BlockingIOError where another process has the lock; does nothing on disks without locks."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

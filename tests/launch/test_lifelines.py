@@ -7,6 +7,7 @@ import time
 import pytest
 
 from avatar_cli.media.ffmpeg import ffmpeg_path
+from avatar_cli.media.probe_mp4 import probe_mp4
 
 ENDLESS = {"frames": 100_000, "delay": 0.02}
 HANGING = {"frames": 100_000, "delay": 0.005, "event": "hang", "at": 200}
@@ -58,8 +59,8 @@ def test_an_interrupted_job_leaves_a_file_that_plays(start, number):
     job.process.send_signal(number)
     code, _, err = job.end()
     assert code == 130
-    assert err.startswith("avatar: interrupted; the first ")
-    assert str(job.partial) in err
+    frames = len(probe_mp4(job.partial).video.times)
+    assert err == f"avatar: interrupted; the first {frames} frames are in {job.partial}.\n"
     assert job.left(family, 1.0) == []
     assert plays(job.partial)
 
@@ -118,7 +119,8 @@ def test_a_rank_that_does_not_answer_the_others_is_named_with_its_stage(start):
 
 
 @pytest.mark.parametrize(
-    ("stage", "seconds", "code"), [("load", 3600, 130), ("finish", 3600, 130), ("finish", 0.5, 0)]
+    ("stage", "seconds", "code"),
+    [("load", 3600, 130), ("reference", 3600, 130), ("finish", 3600, 130), ("finish", 0.5, 0)],
 )
 def test_an_interrupt_is_heard_in_every_phase(start, stage, seconds, code):
     job = start("--json", "--nproc", "2", stay=[stage, seconds])
@@ -129,6 +131,41 @@ def test_an_interrupt_is_heard_in_every_phase(start, stage, seconds, code):
     assert job.left(family, FEW_SECONDS) == []
     assert job.output.exists() == (code == 0)
     assert job.partial.exists() == (stage == "finish" and code != 0)
+
+
+@pytest.mark.parametrize("victim", ["parent, by an interrupt", "rank", "agent", "encoder"])
+def test_a_job_that_ends_before_its_first_frame_leaves_no_file(start, victim):
+    job = start("--json", stay=["reference", 3600])
+    family = job.wait_for_stage("reference")
+    assert job.partial.exists()
+    match victim:
+        case "rank":
+            job.ranks()[0].kill()
+        case "agent":
+            job.agent().kill()
+        case "encoder":
+            job.encoder().kill()
+            job.process.send_signal(signal.SIGINT)
+        case _:
+            job.process.send_signal(signal.SIGINT)
+    _, _, err = job.end()
+    assert job.left(family, FEW_SECONDS) == []
+    assert not job.partial.exists()
+    assert ("nothing was written" in err) == (victim in ("parent, by an interrupt", "encoder"))
+
+
+def test_a_job_that_writes_nothing_keeps_what_an_earlier_one_left(start):
+    earlier = start("--quiet", **ENDLESS)
+    earlier.wait_for_frames()
+    earlier.process.send_signal(signal.SIGINT)
+    earlier.end()
+    frames = len(probe_mp4(earlier.partial).video.times)
+    job = start("--json", stay=["load", 3600])
+    job.wait_for_stage("load")
+    job.process.send_signal(signal.SIGINT)
+    code, _, err = job.end()
+    assert (code, err) == (130, "avatar: interrupted; nothing was written.\n")
+    assert len(probe_mp4(job.partial).video.times) == frames
 
 
 def test_an_interrupt_before_the_job_is_handed_over_ends_everything(start, tmp_path):

@@ -69,6 +69,8 @@ def publish(job, emit, stop, plan):
         on_first_bytes=lambda: emit(Instant("first_bytes", now(), 0)),
     )
     try:
+        with stage(emit, "reference"):
+            stay(plan, "reference")
         for index in range(plan["frames"]):
             if index % CHUNK == 0:
                 emit(StageStarted("decode", f"N{index // CHUNK}", 0, "MainThread", now()))
