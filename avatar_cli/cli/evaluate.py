@@ -142,7 +142,9 @@ def evaluate(
     from avatar_cli.evaluation.quality.page import page
     from avatar_cli.evaluation.quality.table import print_table
 
-    evaluation = measure(Request(video, truth, lag, face_model, phones, _chunks(report), face), _Progress())
+    evaluation = measure(
+        Request(video, truth, lag, face_model, phones, chunk_lengths(report), face), _Progress()
+    )
     for warning in _warnings(evaluation, face):
         say(f"warning: {warning}")
     if html is not None:
@@ -196,8 +198,8 @@ def _silence_libraries() -> None:
 def _require_file(path: Path) -> None:
     if path == STDIN:
         raise InputError("A video is read more than once, so it cannot come from stdin: give a file.")
-    check_is_file(path)
     try:
+        check_is_file(path)
         with path.open("rb"):
             pass
     except OSError as error:
@@ -213,8 +215,12 @@ def _check_outputs(outputs: Sequence[Path | None], inputs: Sequence[Path]) -> No
             taken.append(path)
 
 
-def _chunks(report: Path | None) -> "ChunkLengths":
-    """From the report of the render, else those of the default model."""
+def chunk_lengths(report: Path | None) -> "ChunkLengths":
+    """From the report of the render, else those of the default model.
+
+    Raises:
+        InputError: the report cannot be read, or is none.
+    """
     from avatar_cli.cli.presets import DEFAULT_PRESET, load_preset
     from avatar_cli.evaluation.quality.borders import ChunkLengths
 
@@ -223,10 +229,19 @@ def _chunks(report: Path | None) -> "ChunkLengths":
         return ChunkLengths(chunks["frames"], chunks["interpolated"])
     try:
         generation = json_format.loads(report.read_text(encoding="utf-8"))["job"]["generation"]
-        return ChunkLengths(generation["chunk_frames"], generation["interpolated_frames"])
+        return ChunkLengths(
+            _frames(generation["chunk_frames"], lowest=1),
+            _frames(generation["interpolated_frames"], lowest=0),
+        )
     except OSError as error:
         raise unreadable(report, error) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(
-            f"{report} is no report of a render: give what `avatar render --report` wrote."
+            f"{report} is not the report of a render: give what `avatar render --report` wrote."
         ) from error
+
+
+def _frames(value: object, lowest: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
+        raise ValueError(f"{value} is no number of frames")
+    return value

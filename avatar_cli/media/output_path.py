@@ -50,17 +50,19 @@ def check_folder(path: Path) -> None:
 
 
 def check_not_taken(path: Path, taken: Iterable[Path]) -> None:
-    """Refuse to write over an input or another output, under whatever name.
+    """Refuse to write over an input or another output, by whatever name: raises UsageError."""
+    if any(_same_file(path, other) for other in taken):
+        raise UsageError(f"{path} is an input, the video itself or asked for twice: name another file.")
 
-    Raises:
-        UsageError: `path` and one of `taken` are the same file.
-        OSError: the system does not tell.
-    """
-    real = os.path.realpath(path)  # Path.resolve fails on a loop of links
-    for other in taken:
-        # two names of one file, or hard links to it
-        if os.path.realpath(other) == real or (path.exists() and other.exists() and path.samefile(other)):
-            raise UsageError(f"{path} is an input, the video itself or asked for twice: name another file.")
+
+def _same_file(first: Path, second: Path) -> bool:
+    """Whether two names, of files that may not be there yet, stand for one file."""
+    if os.path.realpath(first) == os.path.realpath(second):  # Path.resolve fails on a loop of links
+        return True
+    try:
+        return first.samefile(second)  # hard links
+    except OSError:  # a file that is not there, or not to be seen, is written by no other name
+        return False
 
 
 def check_replaceable(path: Path, taken: Iterable[Path]) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from avatar_cli.assets import asset_path
+from avatar_cli.cli.evaluate import chunk_lengths
 from avatar_cli.media.ffmpeg import ffmpeg_path
+from avatar_cli.protocol.errors import InputError
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +25,8 @@ def video(tmp_path_factory):
     return path
 
 
-def evaluate(*words):
-    command = [sys.executable, "-m", "avatar_cli", "evaluate", *map(str, words)]
+def evaluate(*words, before=()):
+    command = [*before, sys.executable, "-m", "avatar_cli", "evaluate", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
@@ -55,7 +57,7 @@ def test_the_table_compares_with_the_real_person(video, tmp_path):
 
 def test_chunk_lengths_come_from_the_report_of_the_render(video, tmp_path):
     report = tmp_path / "report.json"
-    report.write_text(json.dumps({"job": {"generation": {"chunk_frames": 20, "interpolated_frames": 0}}}))
+    report.write_text(_report(20, 0))
 
     result = evaluate(video, "--report", report, "--json", "-")
 
@@ -71,14 +73,61 @@ def test_a_file_that_is_not_there_is_bad_input(video, option):
     assert result.stderr.splitlines()[-1].startswith("avatar: error: absent.bin cannot be read")
 
 
-def test_a_file_that_is_no_report_is_bad_input(video, tmp_path):
+@pytest.mark.parametrize("option", ["video", "--truth", "--phones", "--report"])
+def test_a_folder_that_may_not_be_searched_is_bad_input(video, tmp_path, option):
+    if os.getuid() == 0 and shutil.which("setpriv") is None:
+        pytest.skip("root may read everything, and there is no setpriv to take that right away")
+    rights = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.getuid() == 0 else []
+    shut = tmp_path / "lock"
+    shut.mkdir()
+    shut.chmod(0o600)
+    words = (shut / "x",) if option == "video" else (video, option, shut / "x")
+
+    result = evaluate(*words, before=rights)
+
+    shut.chmod(0o700)
+    assert result.returncode == 3
+    assert result.stderr == f"avatar: error: {shut}/x cannot be read (Permission denied): check the name.\n"
+
+
+def _report(frames, interpolated):
+    return json.dumps({"job": {"generation": {"chunk_frames": frames, "interpolated_frames": interpolated}}})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "[1]",
+        "no JSON",
+        "[" * 100_000,
+        _report(0, 0),
+        _report(0, 10),
+        _report(48, -1),
+        _report("x", 10),
+        _report(48, None),
+        _report(48.5, 10),
+        _report(True, 10),
+    ],
+    ids=range(11),
+)
+def test_a_file_that_is_no_report_is_bad_input(tmp_path, text):
     path = tmp_path / "report.json"
-    path.write_text("{}")
+    path.write_text(text)
+
+    with pytest.raises(InputError, match=r"report\.json is not the report of a render: give what"):
+        chunk_lengths(path)
+
+
+def test_a_report_is_read_before_anything_is_measured(video, tmp_path):
+    path = tmp_path / "report.json"
+    path.write_text(_report(0, 0))
 
     result = evaluate(video, "--report", path)
 
     assert result.returncode == 3
-    assert "is no report of a render" in result.stderr
+    assert result.stderr.startswith(f"avatar: error: {path} is not the report of a render")
+    assert result.stderr.count("\n") == 1
 
 
 @pytest.fixture(scope="module")
