@@ -8,7 +8,6 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from avatar_cli import __version__
-from avatar_cli.cli.streams import settle_streams
 from avatar_cli.launch.agent_process import SESSION, AgentProcess
 from avatar_cli.launch.process_start import process_start
 from avatar_cli.protocol.errors import AvatarError, Interrupted
@@ -24,12 +23,6 @@ _ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 class _EndedBySignal(BaseException):
     """Ctrl-C or a signal of the system before a job runs; typer would keep a KeyboardInterrupt to itself."""
-
-
-def main() -> None:
-    """Entry point of the console script."""
-    settle_streams()
-    sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: list[str], session: str = SESSION) -> int:

@@ -1,6 +1,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -158,6 +159,25 @@ def test_an_input_that_may_not_be_read_is_bad_input_too(photo, tmp_path, speech)
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 3
     assert result.stderr == f"avatar: error: {photo} cannot be read (Permission denied): check the name.\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupt_during_the_first_imports_is_one_sentence(number):
+    code = f"""
+import os, sys
+
+class Interrupting:
+    def find_spec(self, name, path, target=None):
+        if name == "avatar_cli.cli.app":
+            os.kill(os.getpid(), {int(number)})
+
+sys.meta_path.insert(0, Interrupting())
+from avatar_cli.__main__ import main
+main()
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 130
+    assert result.stderr == "avatar: interrupted; nothing was written.\n"
 
 
 def test_debug_adds_the_traceback(photo, tmp_path):
