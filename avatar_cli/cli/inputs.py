@@ -23,7 +23,7 @@ from avatar_cli.protocol.job import Encoding, Fit, Generation, Mode, Picture, Re
 
 _OPEN_FILES, _OPEN_FILES_A_RANK = 56, 8  # somewhat more than the launcher and its ranks have at a time
 
-_ADDRESS = re.compile(r"[a-z]+:/", re.IGNORECASE)  # pathlib makes one slash of two
+_ADDRESS = re.compile(r"([a-z]+):/", re.IGNORECASE)  # pathlib makes one slash of two
 
 
 def build_job(files: Files, configuration: Configuration, spool: Path | None = None) -> RenderJob:
@@ -145,7 +145,8 @@ def _check_name(path: Path, kind: type[AvatarError]) -> None:
 
 def _check_no_address(path: Path) -> None:
     if _ADDRESS.match(str(path)) and not path.exists():
-        raise InputError(f"{path} is an address, and avatar reads files only: download it first.")
+        written = _ADDRESS.sub(r"\1://", str(path))
+        raise InputError(f"{written} is an address, and avatar reads files only: download it first.")
 
 
 def _absolute(path: Path) -> str:

@@ -1,5 +1,6 @@
 """The scene behind the person: a colour or a picture, at the size of the video."""
 
+import errno
 import os
 from pathlib import Path
 from typing import TypeAlias
@@ -10,11 +11,14 @@ import numpy.typing as npt
 from PIL import ImageColor
 
 from avatar_cli.media.image_in import Photo, load_photo, probe_image
+from avatar_cli.media.input_path import unreadable
 from avatar_cli.protocol.errors import UsageError
 
 Rgb: TypeAlias = tuple[int, int, int]
 
 DEFAULT_BACKGROUND = "black"
+
+_NO_SUCH_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
 
 
 def resolve_background(text: str | None) -> str:
@@ -24,7 +28,7 @@ def resolve_background(text: str | None) -> str:
 
     Raises:
         UsageError: It is empty, or neither a colour nor the name of a file.
-        InputError: The picture cannot be used.
+        InputError: The picture cannot be used, or a folder on the way to it not be searched.
     """
     if text is None:
         return DEFAULT_BACKGROUND
@@ -32,7 +36,7 @@ def resolve_background(text: str | None) -> str:
         raise UsageError(
             "--background is empty: write a colour such as white or #rrggbb, or the name of a picture."
         )
-    if not _is_colour(text) and os.path.exists(text):  # noqa: PTH110 - Path's fails on a text that is too long
+    if not _is_colour(text) and _exists(text):
         probe_image(Path(text))
         return str(Path(text).absolute())
     parse_colour(text)
@@ -75,6 +79,18 @@ def parse_colour(text: str) -> Rgb:
     if max(colour) > 255:
         raise UsageError(f"--background {text} is no colour: its red, green and blue are 0 to 255.")
     return colour
+
+
+def _exists(text: str) -> bool:
+    try:
+        os.stat(text)  # noqa: PTH116 - os.path.exists and Path's each say of some errors that nothing is there
+    except ValueError:  # a zero byte, which no name has
+        return False
+    except OSError as error:
+        if error.errno in _NO_SUCH_FILE:
+            return False
+        raise unreadable(text, error) from error
+    return True
 
 
 def _is_colour(text: str) -> bool:

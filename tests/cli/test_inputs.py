@@ -85,7 +85,7 @@ def test_inputs_that_are_missing_are_bad_input(files, tmp_path):
 
 
 def test_an_address_is_not_fetched(files):
-    with pytest.raises(InputError, match=r"talk\.mp3 is an address.*download it first"):
+    with pytest.raises(InputError, match=r"^https://example\.com/talk\.mp3 is an address.*download it"):
         job(files(speech=Path("https://example.com/talk.mp3")))
 
 

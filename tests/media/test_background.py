@@ -1,3 +1,8 @@
+import os
+import shutil
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -74,6 +79,27 @@ def test_a_file_that_is_no_picture_is_bad_input(tmp_path, content, reason):
     (tmp_path / "scene.png").write_bytes(content)
     with pytest.raises(InputError, match=rf"scene\.png.* {reason}"):
         resolve_background(str(tmp_path / "scene.png"))
+
+
+def test_a_picture_in_a_folder_that_may_not_be_searched_is_bad_input(tmp_path):
+    if os.getuid() == 0 and shutil.which("setpriv") is None:
+        pytest.skip("root may search every folder, and there is no setpriv to take that right away")
+    folder = tmp_path / "locked"
+    folder.mkdir()
+    stripes(9, 3).save(folder / "scene.png")
+    folder.chmod(0)
+    rights = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"] if os.getuid() == 0 else []
+    code = "import sys; from avatar_cli.media.background import resolve_background as r; r(sys.argv[1])"
+    words = [*rights, sys.executable, "-c", code, folder / "scene.png"]
+    seen = subprocess.run(words, capture_output=True, text=True, check=False)
+    folder.chmod(0o755)
+    assert "InputError" in seen.stderr
+    assert "scene.png cannot be read (Permission denied): check the name." in seen.stderr
+
+
+def test_a_name_with_a_zero_byte_is_no_file():
+    with pytest.raises(UsageError, match="neither a colour nor a file"):
+        resolve_background("scene\0.png")
 
 
 def test_a_wide_picture_is_cut_left_and_right(tmp_path):
