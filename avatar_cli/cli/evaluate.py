@@ -175,12 +175,14 @@ def _warnings(evaluation: "Evaluation", face: int | None) -> list[str]:
 
 
 class _Progress:
-    """Says on stderr how many frames were watched, every ten seconds of video."""
+    """Says on stderr which video is watched, and every ten seconds of it how many frames were."""
 
     EVERY = 250
 
     def __call__(self, path: Path, frames: int) -> None:
-        if frames % self.EVERY == 0:
+        if frames == 0:
+            say(f"watching {path} ...")
+        elif frames % self.EVERY == 0:
             say(f"{path}: {frames} frames watched")
 
 

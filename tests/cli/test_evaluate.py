@@ -37,7 +37,7 @@ def test_figures_go_to_stdout_as_json_alone_and_to_a_page(video, tmp_path):
 
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout)
-    assert result.stderr == ""
+    assert result.stderr == f"avatar: watching {video} ...\n"
     assert found["frames"] == 50
     assert found["figures"]["blinks"]["value"] == 0
     assert found["figures"]["yaw_deviation"]["verdict"] == "missed"  # a photo does not move
@@ -146,6 +146,7 @@ def test_a_video_of_several_people_says_whom_it_measures(pair):
 
     assert result.returncode == 0, result.stderr
     assert result.stderr == (
+        f"avatar: watching {pair} ...\n"
         f"avatar: warning: {pair} shows 2 faces and the largest is measured: choose another with --face 1 to "
         "2, counted from the left.\n"
     )
@@ -156,7 +157,7 @@ def test_a_chosen_face_needs_no_warning_and_must_be_there(pair):
     chosen = evaluate(pair, "--face", "1", "--json", "-")
     absent = evaluate(pair, "--face", "3")
 
-    assert (chosen.returncode, chosen.stderr) == (0, "")
+    assert (chosen.returncode, chosen.stderr) == (0, f"avatar: watching {pair} ...\n")
     assert absent.returncode == 2
     assert "there is no --face 3" in absent.stderr
 
@@ -200,8 +201,9 @@ def test_a_file_that_is_no_video_is_bad_input_in_one_sentence(tmp_path, make, wo
     result = evaluate(path)
 
     assert result.returncode == 3
-    assert result.stderr.startswith(f"avatar: error: {path} {words}")
-    assert result.stderr.count("\n") == 1
+    *before, last = result.stderr.splitlines()
+    assert last.startswith(f"avatar: error: {path} {words}")
+    assert before == ([f"avatar: watching {path} ..."] if make is _picture else [])
 
 
 def test_a_lag_without_a_recording_is_a_wrong_command_line(video):

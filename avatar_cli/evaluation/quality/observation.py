@@ -78,7 +78,7 @@ def observe(
     Args:
         path: The video.
         embedder: For the identity.
-        progress: Told after every frame.
+        progress: Told before every frame, once it could be decoded.
         face: Which face to follow, from 1, counted from the left; None for the largest.
 
     Raises:
@@ -126,6 +126,7 @@ def watch(
     watchers: list[Watcher] = [colour, teeth, strip, *([identity] if identity else [])]
     landmarks, waiting, index = None, 0, -1
     for index, frame in enumerate(frames):
+        progress(index)
         face = judged.find(frame)
         if face is None and landmarks is None:
             waiting += 1
@@ -138,7 +139,6 @@ def watch(
         recorder.push(landmarks, face is not None)
         for watcher in watchers:
             watcher.see(index, frame, landmarks)
-        progress(index + 1)
     if landmarks is None:
         raise ValueError(f"no face was found in any of {index + 1} frames")
     curves = recorder.finish()
