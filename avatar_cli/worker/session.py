@@ -20,6 +20,7 @@ from avatar_cli.protocol.job import Mode, RenderJob
 from avatar_cli.runtime.pipeline import Job, Pipeline
 from avatar_cli.runtime.recorder import memory_peaks, stage
 from avatar_cli.stages.family import Encoded
+from avatar_cli.worker.late_cues import expected_late, late
 from avatar_cli.worker.peers import Meeting
 from avatar_cli.worker.publisher import Publisher
 
@@ -38,6 +39,7 @@ def run(job: RenderJob, emit: EventSink, stop: threading.Event) -> None:
         # comes from a second decode instead of being kept in memory meanwhile.
         shared = publishes and job.generation.mode is Mode.STREAMING
         publisher = None
+        told: list[str] = []
         with stage(emit, "open", rank=rank):
             speech = _open_speech(job, keep_sound=shared)
             resources.enter_context(closing(speech))
@@ -45,22 +47,20 @@ def run(job: RenderJob, emit: EventSink, stop: threading.Event) -> None:
                 sound = speech if shared else _open_speech(job, keep_sound=True)
                 publisher = _open_publisher(job, resources.enter_context(closing(sound)), emit)
                 resources.callback(publisher.abandon)
+                told = [] if job.spool else expected_late(job.generation.prompt, speech, Path(job.speech))
+                for warning in told:
+                    emit(Warned(warning))
         pipeline = _prepare(job, speech, emit, stop, Meeting(rank, job.compute.ranks))
         pipeline.run(publisher, job.generation.mode)
-        for warning in (*speech.warnings, *_late_cues(job, speech)) if publishes else ():
-            emit(Warned(warning))
         if publisher:
+            cues = [sentence for sentence in late(job.generation.prompt, speech) if sentence not in told]
+            for warning in (*speech.warnings, *cues):
+                emit(Warned(warning))
             with stage(emit, "finish", rank=rank):
                 output = publisher.finish()
         emit(memory_peaks(rank))
         if publisher:
             emit(Finished(str(output), publisher.frames, float(publisher.frames / job.picture.fps), now()))
-
-
-def _late_cues(job: RenderJob, speech: SpeechSource) -> list[str]:
-    """Told at the end, when the length of a speech from a pipe is known too."""
-    late = [cue.at for cue in job.generation.prompt if not speech.covers(cue.at)]
-    return [f"The cue at {float(at):g} s lies after the end of the speech and does nothing." for at in late]
 
 
 def _open_speech(job: RenderJob, keep_sound: bool) -> SpeechSource:
