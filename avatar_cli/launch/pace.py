@@ -16,8 +16,11 @@ class Pace:
         self.total: int | None = None
 
     def add(self, progress: Progress) -> None:
-        """Take the latest progress event."""
+        """Take the latest progress event; one without new frames leaves the pace as it was."""
+        comes_with_frames = progress.frames > self.frames or not self._recent
         self.frames, self.total = progress.frames, progress.total
+        if not comes_with_frames:
+            return
         self._recent.append(progress)
         while len(self._recent) > 2 and progress.time - self._recent[0].time > WINDOW:
             self._recent.popleft()

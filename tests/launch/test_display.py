@@ -26,6 +26,20 @@ def test_pace_is_unknown_before_two_events_and_rest_before_the_length():
     assert pace.remaining is None
 
 
+def test_the_end_of_the_frames_does_not_end_the_pace():
+    stream = io.StringIO()
+    display = PlainLines(started=now() - 100, stream=stream)
+    for frames, time, stage in (
+        (50, 0.0, "decode"),
+        (100, 2.0, "decode"),
+        (100, 7.0, "finish"),
+        (100, 9.0, "finish"),
+    ):
+        display.event(Progress(frames, 100, time, stage))
+    display.tick()
+    assert stream.getvalue() == "avatar: frame 100/100, 25.0 frames/s, 0:00 left, finish\n"
+
+
 def test_plain_lines_tell_frames_speed_rest_and_stage():
     stream = io.StringIO()
     display = PlainLines(started=now() - 100, stream=stream)

@@ -32,11 +32,14 @@ def video_warnings(video: ReferenceVideo, watched: WatchedVideo) -> list[str]:
             f"At {watched.left_out_from:.1f} s {video.path} cuts to somebody else, or to quite another "
             f"light: {watched.left_out} of its frames are left out."
         )
-    if watched.usable < _FEW_USABLE:
+    if watched.usable < min(_FEW_USABLE, watched.frames):
         sentences.append(
             f"Only {watched.usable} of {watched.frames} frames of {video.path} show the face large, sharp "
             "and from the front: a longer or better video tells more of the person."
         )
+    elif watched.frames < _FEW_USABLE:
+        count = "1 frame" if watched.frames == 1 else f"{watched.frames} frames"
+        sentences.append(f"{video.path} has {count} to watch: a longer video tells more of the person.")
     if watched.open_mouth is None:
         sentences.append(f"{video.path} shows no open mouth well enough: the teeth are drawn.")
     return sentences

@@ -120,7 +120,9 @@ def test_a_filmed_photo_shows_no_further_view_and_says_so(tmp_path, picture, tra
     assert watched.closed_eyes is None
     assert watched.speaks is None
     warnings = video_warnings(closed_mouth, watched)
-    assert any("Only 4 of 4 frames" in warning for warning in warnings)
+    assert f"{closed_mouth.path} has 4 frames to watch: a longer video tells more of the person." in warnings
+    some = video_warnings(closed_mouth, replace(watched, usable=3))
+    assert any(f"Only 3 of 4 frames of {closed_mouth.path} show" in warning for warning in some)
     assert ("the teeth are drawn" in " ".join(warnings)) == (watched.open_mouth is None)
 
 
