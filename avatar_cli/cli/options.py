@@ -41,7 +41,8 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="OUT.mp4",
-        help="The video. Without it the name follows the speech's, in the current folder, and is printed.",
+        help="The video. Without it the name follows the speech's, or REF's where the speech comes through a "
+        "pipe, in the current folder, and is printed.",
         rich_help_panel=_IN_OUT,
     ),
 ]
