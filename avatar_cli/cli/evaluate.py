@@ -106,7 +106,9 @@ HtmlFile = Annotated[
 ]
 Strict = Annotated[
     bool,
-    typer.Option("--strict", help="Exit code 1 where a figure misses what is asked at least."),
+    typer.Option(
+        "--strict", help="Exit code 1 where a figure misses what is asked at least; stderr names it."
+    ),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show tracebacks, and what libraries print.")]
 
@@ -137,7 +139,7 @@ def evaluate(
     # Imported here, because `avatar --help` must not wait for what reads pictures.
     from rich.console import Console
 
-    from avatar_cli.evaluation.quality.evaluate import Request, as_json, missed
+    from avatar_cli.evaluation.quality.evaluate import Request, as_json, miss, missed
     from avatar_cli.evaluation.quality.evaluate import evaluate as measure
     from avatar_cli.evaluation.quality.page import page
     from avatar_cli.evaluation.quality.table import print_table
@@ -157,7 +159,12 @@ def evaluate(
             Path(json).write_text(text, encoding="utf-8")
         width = None if sys.stdout.isatty() else _FILE_WIDTH
         print_table(evaluation.figures, truth is not None, Console(highlight=False, width=width))
-    return ExitCode.FIGURE_MISSED if strict and missed(evaluation) else ExitCode.DONE
+    misses = missed(evaluation) if strict else []
+    if not misses:
+        return ExitCode.DONE
+    count = "1 figure misses" if len(misses) == 1 else f"{len(misses)} figures miss"
+    say(f"{count}: {'; '.join(map(miss, misses))}")
+    return ExitCode.FIGURE_MISSED
 
 
 def _warnings(evaluation: "Evaluation", face: int | None) -> list[str]:

@@ -170,7 +170,12 @@ def test_strict_says_by_its_exit_code_that_a_figure_is_missed(video, tmp_path):
     result = evaluate(video, "--strict", "--json", written, "--html", page)
 
     assert result.returncode == 1
-    assert "head yaw, s.d." in result.stdout
+    row = next(row for row in result.stdout.splitlines() if row.startswith("head yaw, s.d."))
+    assert "missed" in row
+    told = result.stderr.splitlines()[-1]
+    assert told.startswith("avatar: 4 figures miss: head yaw, s.d. 0.0")
+    assert "° (0.8 to 4°); head pitch, s.d. 0.0" in told
+    assert told.endswith("; blinks a minute 0 (8 to 30)")
     assert json.loads(written.read_text())["figures"]["yaw_deviation"]["verdict"] == "missed"
     assert page.read_text().rstrip().endswith("</html>")
 

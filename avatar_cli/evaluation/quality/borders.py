@@ -10,6 +10,8 @@ from avatar_cli.evaluation.seams import SeamFigures, chunk_borders, seam_figures
 
 _BROWS = [UPPER_MEASURES.index(name) for name in ("brow_y", "lower_lid_y")]
 
+FEWEST_BORDERS = 20  # by which shares of them can be judged: of six, a single jump is 17 %
+
 
 @dataclass(frozen=True)
 class ChunkLengths:

@@ -4,35 +4,47 @@ from avatar_cli.evaluation.quality.figures import Definition, Range
 
 _FRAMES = " frames"
 # How far something moves at the end over the beginning: as the mouth's range over the real person's.
-_SPREAD = {"at_least": Range(0.7, 1.4), "goal": Range(0.85, 1.15)}
-_LAG = {"at_least": Range(-1, 1), "goal": Range(-0.5, 0.5)}
+_SPREAD = (Range(0.7, 1.4), Range(0.85, 1.15))
+_LAG = (Range(-1, 1), Range(-0.5, 0.5))
 
 
 def _border(part: str) -> list[Definition]:
-    title = f"{part}, jumps at chunk borders above p95"
+    title = f"{part}, jumps at chunk borders above p95: position"
+    position, velocity = (f"{part}, {kind} at chunk borders" for kind in ("position", "velocity"))
     return [
-        Definition(f"{part}_border_position", f"{title}: position", " %", 0, Range(high=10), Range(high=5)),
-        Definition(f"{part}_border_velocity", "... velocity", " %", 0, Range(high=15), Range(high=5)),
+        Definition(f"{part}_border_position", title, " %", 0, Range(high=10), Range(high=5), position),
+        Definition(
+            f"{part}_border_velocity", "... velocity", " %", 0, Range(high=15), Range(high=5), velocity
+        ),
     ]
 
 
 def _spread(part: str) -> list[Definition]:
-    title = f"spread of the {part}, end over beginning, worst channel"
+    title = f"spread of the {part}, end over beginning, worst channel: s.d."
+    deviation, width = (
+        f"spread of the {part}, {kind} of end over beginning" for kind in ("s.d.", "p95 - p5")
+    )
     return [
-        Definition(f"{part}_deviation_change", f"{title}: s.d.", "", 2, **_SPREAD),
-        Definition(f"{part}_range_change", "... p95 - p5", "", 2, **_SPREAD),
+        Definition(f"{part}_deviation_change", title, "", 2, *_SPREAD, deviation),
+        Definition(f"{part}_range_change", "... p95 - p5", "", 2, *_SPREAD, width),
     ]
 
 
 DEFINITIONS = (
-    Definition("av_lag", "sound behind the mouth", _FRAMES, 0, **_LAG),
+    Definition("av_lag", "sound behind the mouth", _FRAMES, 0, *_LAG),
     Definition("av_score", "... score"),
     Definition("av_score_swapped", "... score with swapped sound"),
-    Definition("lag_against_real", "mouth behind the real person's", _FRAMES, 0, **_LAG),
+    Definition("lag_against_real", "mouth behind the real person's", _FRAMES, 0, *_LAG),
     Definition("opening_correlation", "mouth opening, correlation", "", 3, Range(low=0.42), Range(low=0.55)),
     Definition("opening_correlation_in_step", "... at lag 0", "", 3),
     Definition(
-        "opening_range", "... range over the real person's", "", 2, Range(0.7, 1.4), Range(0.85, 1.15)
+        "opening_range",
+        "... range over the real person's",
+        "",
+        2,
+        Range(0.7, 1.4),
+        Range(0.85, 1.15),
+        "mouth opening, range over the real person's",
     ),
     Definition("width_correlation", "mouth width, correlation", "", 3, Range(low=0.45), Range(low=0.55)),
     Definition("width_correlation_in_step", "... at lag 0", "", 3),

@@ -9,7 +9,7 @@ from avatar_cli.evaluation.quality.borders import ChunkLengths
 from avatar_cli.evaluation.quality.catalogue import DEFINITIONS
 from avatar_cli.evaluation.quality.comparison import compare
 from avatar_cli.evaluation.quality.drift import WINDOW
-from avatar_cli.evaluation.quality.figures import Definition, Figure, Verdict
+from avatar_cli.evaluation.quality.figures import Definition, Figure, Measured, Verdict
 from avatar_cli.evaluation.quality.identity import FaceEmbedder
 from avatar_cli.evaluation.quality.measures import Facts, Measures, measure
 from avatar_cli.evaluation.quality.observation import Observation, observe
@@ -79,24 +79,32 @@ def judge(video: Observation, truth: Observation | None, facts: Facts) -> Evalua
     return Evaluation(rows(measures, real, len(video.sight.curves)), video, truth, pairing, facts)
 
 
-def missed(evaluation: Evaluation) -> list[Definition]:
+def missed(evaluation: Evaluation) -> list[Figure]:
     """The figures that do not reach what is asked at least."""
-    return [figure.definition for figure in evaluation.figures if figure.verdict is Verdict.MISSED]
+    return [figure for figure in evaluation.figures if figure.verdict is Verdict.MISSED]
+
+
+def miss(figure: Figure) -> str:
+    """One of them in words: `pose, velocity at chunk borders 17 % (at most 15 %)`."""
+    definition = figure.definition
+    assert definition.at_least is not None
+    value, asked = definition.shown(figure.measured.value), definition.told_range(definition.at_least)
+    return f"{definition.name} {value} ({asked})"
 
 
 def rows(measures: Measures, real: Measures, frames: int) -> list[Figure]:
     """What was measured, in the order of the catalogue."""
     return [
-        Figure(_asked(definition, frames), measures[definition.key], _value(real, definition.key))
+        _figure(definition, measures[definition.key], _value(real, definition.key), frames)
         for definition in DEFINITIONS
         if definition.key in measures
     ]
 
 
-def _asked(definition: Definition, frames: int) -> Definition:
-    if frames < _FRAMES_TO_JUDGE.get(definition.key, 0):
-        return replace(definition, at_least=None, goal=None)
-    return definition
+def _figure(definition: Definition, measured: Measured, real: float | None, frames: int) -> Figure:
+    if measured.judged and frames >= _FRAMES_TO_JUDGE.get(definition.key, 0):
+        return Figure(definition, measured, real)
+    return Figure(replace(definition, at_least=None, goal=None), replace(measured, judged=False), real)
 
 
 def _value(measures: Measures, key: str) -> float | None:

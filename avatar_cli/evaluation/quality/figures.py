@@ -34,6 +34,10 @@ class Range:
             return f">= {self.low:g}{unit}"
         return f"{self.low:g} to {self.high:g}{unit}"
 
+    def words(self, unit: str) -> str:
+        """`0.7 to 1.4`, `at least 0.42` or `at most 1 %`."""
+        return self.text(unit).replace("<=", "at most").replace(">=", "at least")
+
 
 @dataclass(frozen=True)
 class Definition:
@@ -46,6 +50,7 @@ class Definition:
         digits: After the point.
         at_least: What it must reach, or None where nothing is asked.
         goal: What is aimed at, or None.
+        alone: The title where no row above begins it; empty where that is the same.
     """
 
     key: str
@@ -54,6 +59,12 @@ class Definition:
     digits: int = 2
     at_least: Range | None = None
     goal: Range | None = None
+    alone: str = ""
+
+    @property
+    def name(self) -> str:
+        """What is measured, in a sentence."""
+        return self.alone or self.title
 
     def shown(self, value: float | None) -> str:
         """A value with this figure's digits and unit."""
@@ -62,6 +73,10 @@ class Definition:
     def shown_range(self, bound: Range | None) -> str:
         """A bound with this figure's unit; nothing for None."""
         return bound.text(self.unit) if bound else ""
+
+    def told_range(self, bound: Range) -> str:
+        """A bound in words."""
+        return bound.words(self.unit)
 
     def verdict(self, value: float | None) -> Verdict:
         """Whether a value, rounded as it is shown, reaches the bounds."""
@@ -77,10 +92,17 @@ class Definition:
 
 @dataclass(frozen=True)
 class Measured:
-    """A value, None where it could not be measured, and how to read it or why there is none."""
+    """What was measured.
+
+    Attributes:
+        value: None where it could not be measured.
+        note: How to read it, or why there is none.
+        judged: Whether there was enough to judge by; else the value is shown and nothing is asked of it.
+    """
 
     value: float | None
     note: str = ""
+    judged: bool = True
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from avatar_cli.evaluation.quality.blinks import blinks
-from avatar_cli.evaluation.quality.borders import ChunkLengths, border_figures
+from avatar_cli.evaluation.quality.borders import FEWEST_BORDERS, ChunkLengths, border_figures
 from avatar_cli.evaluation.quality.closures import closures, labiodental_contact
 from avatar_cli.evaluation.quality.colour import colour_change
 from avatar_cli.evaluation.quality.drift import ends, motion_drift, spread_change
@@ -110,12 +110,13 @@ def border_measures(sight: Sight, chunks: ChunkLengths) -> Measures:
     """Jumps where chunks meet."""
     measures = {}
     for part, figures in border_figures(sight.curves, chunks).items():
-        jumps = f"{figures.borders} borders; median jump"
+        judged = figures.borders >= FEWEST_BORDERS
+        jumps = f"{figures.borders} borders{'' if judged else ', too few to judge'}; median jump"
         position, velocity = (
             f"{jumps} {jump:.2f} of that p95" for jump in (figures.position, figures.velocity)
         )
-        measures[f"{part}_border_position"] = Measured(100 * figures.position_above, position)
-        measures[f"{part}_border_velocity"] = Measured(100 * figures.velocity_above, velocity)
+        measures[f"{part}_border_position"] = Measured(100 * figures.position_above, position, judged)
+        measures[f"{part}_border_velocity"] = Measured(100 * figures.velocity_above, velocity, judged)
     return measures
 
 

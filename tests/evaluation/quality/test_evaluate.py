@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from avatar_cli.evaluation.quality.borders import ChunkLengths
-from avatar_cli.evaluation.quality.evaluate import as_json, judge
+from avatar_cli.evaluation.quality.catalogue import BY_KEY, DEFINITIONS
+from avatar_cli.evaluation.quality.evaluate import as_json, judge, miss
+from avatar_cli.evaluation.quality.figures import Figure, Measured
 from avatar_cli.evaluation.quality.measures import Facts
 from avatar_cli.evaluation.quality.observation import Observation, Sight
 from avatar_cli.evaluation.quality.page import page
@@ -100,6 +102,43 @@ def test_seconds_of_motion_are_not_judged_for_drift(evaluation):
 
     assert figure["value"] is not None
     assert figure["verdict"] == "none"
+
+
+def test_a_few_borders_are_not_judged_for_their_share(face_curves, wander):
+    curves = face_curves(582, gap=np.abs(wander(1, 582)), yaw=wander(2, 582))
+    lengths = Facts(chunks=ChunkLengths(48, 10))
+    few, enough = (
+        as_json(judge(watched(curves.part(slice(frames)), wander, "me.mp4"), None, lengths))["figures"]
+        for frames in (581, 582)
+    )
+
+    for key in ("pose_border_velocity", "mouth_border_position"):
+        assert few[key]["value"] is not None
+        assert few[key]["verdict"] == "none"
+        assert few[key]["at_least"] == ""
+        assert few[key]["note"].startswith("19 borders, too few to judge; ")
+        assert enough[key]["verdict"] != "none"
+        assert enough[key]["note"].startswith("20 borders; ")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("pose_border_velocity", 17.3, "pose, velocity at chunk borders 17 % (at most 15 %)"),
+        ("mouth_range_change", 2.0, "spread of the mouth, p95 - p5 of end over beginning 2.00 (0.7 to 1.4)"),
+        ("opening_range", 0.5, "mouth opening, range over the real person's 0.50 (0.7 to 1.4)"),
+        ("identity_lowest", 0.5, "identity, lowest cosine 0.500 (at least 0.8)"),
+    ],
+)
+def test_a_miss_is_told_with_its_whole_name_and_what_is_asked(key, value, words):
+    assert miss(Figure(BY_KEY[key], Measured(value))) == words
+
+
+def test_every_figure_that_can_miss_has_a_name_of_its_own():
+    names = [definition.name for definition in DEFINITIONS if definition.at_least]
+
+    assert len(set(names)) == len(names)
+    assert not any(name.startswith("...") for name in names)
 
 
 def test_the_page_needs_no_other_file_and_shows_everything(evaluation):

@@ -34,6 +34,9 @@ def test_bounds_read_as_they_were_written():
     assert percent.shown_range(percent.at_least) == "<= 10 %"
     assert percent.shown_range(percent.goal) == "0.7 to 1.4 %"
     assert percent.shown_range(None) == ""
+    assert percent.told_range(Range(high=15)) == "at most 15 %"
+    assert percent.told_range(Range(low=0.4)) == "at least 0.4 %"
+    assert percent.told_range(percent.goal) == "0.7 to 1.4 %"
     assert percent.shown(4.6) == "5 %"
     assert percent.shown(None) == "-"
 
