@@ -23,7 +23,7 @@ def test_a_mouth_that_is_drawn_opens_as_its_latents_say(portrait):
     opening = curves_of(track_frames(frames)).opening
 
     assert frames[0].shape == (256, 256, 3)
-    assert opening[:3].max() < 0.03
+    assert opening[:3].max() < 0.04  # pixels of a small picture
     assert opening[3:].min() > 0.1
 
 
