@@ -47,7 +47,9 @@ def is_about_peers(error: BaseException | None) -> bool:
     """Whether this error, or one it came from, says that another rank is gone or does not answer."""
     if isinstance(error, AvatarError) and not isinstance(error, RenderFailure):
         return False  # it has a sentence of its own
-    while error is not None:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:  # an error that was raised again may be its own cause
+        seen.add(id(error))
         # gloo's errors have no type of their own, but begin with the place in its source
         if isinstance(error, dist.DistError) or "gloo/transport" in str(error):
             return True

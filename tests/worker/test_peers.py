@@ -65,3 +65,9 @@ def test_an_error_with_a_sentence_of_its_own_is_not_about_peers():
         error.__cause__ = closed
         assert is_about_peers(error) == expected
     assert not is_about_peers(RuntimeError("shapes do not match"))
+
+
+def test_an_error_that_is_its_own_cause_is_looked_at_once():
+    error = RenderFailure("The encoder has died.")
+    error.__cause__ = error
+    assert not is_about_peers(error)

@@ -168,7 +168,8 @@ def _resting(mouth: Tensor, share: Tensor) -> Tensor:
     """The mouth with a share [n] of its trembling taken away: the person's own where it only trembles, and as
     it is where it differs from that by more than twice as much.
     """
-    trembling = share[:, None] * _TREMBLING * mouth.new_tensor([MOUTH_SCALE[name] for name in MOUTH])
+    scale = mouth.new_tensor([MOUTH_SCALE[name] * _LIVELINESS[name] for name in MOUTH])
+    trembling = share[:, None] * _TREMBLING * scale
     size = mouth.abs()
     return mouth.sign() * torch.minimum(size, 2 * (size - trembling).clamp_min(0.0))
 
