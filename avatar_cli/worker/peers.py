@@ -6,6 +6,7 @@ where NCCL counts from the moment in which a collective is queued behind the wor
 limit is QUEUE_TIME; a rank that does not come is noticed at the next meeting.
 """
 
+import gc
 from datetime import timedelta
 
 import torch
@@ -38,9 +39,14 @@ def join_peers(rank: int, ranks: int, outer: Outer | None) -> None:
 
 
 def leave_peers() -> None:
-    """Close the process group."""
+    """Close the process group, when nothing refers to its networks and meshes any more.
+
+    Those are in cycles and hold groups of their own. A group whose threads are still there when the
+    interpreter has ended makes the process abort.
+    """
     if dist.is_initialized():
         dist.destroy_process_group()
+        gc.collect()
 
 
 def is_about_peers(error: BaseException | None) -> bool:

@@ -16,6 +16,7 @@ from avatar_cli.families.synthetic.family import ALONE
 from avatar_cli.runtime.memory_budget import Keep
 from avatar_cli.runtime.mesh import open_mesh, open_sequence_group
 from avatar_cli.runtime.residency.choice import Placement
+from avatar_cli.worker.peers import leave_peers
 
 
 def main(folder: Path) -> None:
@@ -25,8 +26,8 @@ def main(folder: Path) -> None:
     placement = Placement(torch.device("cpu"), rank, open_mesh(ranks), keep=Keep.STREAM)
     save_file(latents(placement, ALONE), folder / f"weights{rank}.safetensors")
     save_file(latents(placement, open_sequence_group(ranks, ranks)), folder / f"tokens{rank}.safetensors")
-    dist.destroy_process_group()
 
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]))
+    leave_peers()

@@ -20,6 +20,7 @@ from avatar_cli.runtime.context_parallel import context_parallel
 from avatar_cli.runtime.mesh import current_rank, open_mesh, open_sequence_group, sequence_degree
 from avatar_cli.runtime.residency import PlainResidency, resident
 from avatar_cli.runtime.residency.sharded import Keep, ShardedResidency
+from avatar_cli.worker.peers import leave_peers
 
 
 def refusal(call: Callable[[], Any]) -> str:
@@ -62,8 +63,8 @@ def main(folder: Path, ranks: int) -> None:
         seen["still there"] = bool(torch.isfinite(generate(residencies["whole"].network)["alone"]).all())
     (folder / f"rank{rank}.json").write_text(json.dumps(seen))
     save_file(outputs, folder / f"rank{rank}.safetensors")
-    dist.destroy_process_group()
 
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]), int(os.environ["WORLD_SIZE"]))
+    leave_peers()

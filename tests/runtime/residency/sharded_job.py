@@ -29,6 +29,7 @@ from avatar_cli.protocol.events import Event, Interval
 from avatar_cli.runtime.residency import resident
 from avatar_cli.runtime.residency.choice import least
 from avatar_cli.runtime.residency.sharded import Keep, ShardedResidency
+from avatar_cli.worker.peers import leave_peers
 
 TIME = torch.tensor(0.3)
 
@@ -225,8 +226,8 @@ def main(folder: Path) -> None:
     seen["events"] = [[event.name, event.rank] for event in events if isinstance(event, Interval)]
     (folder / f"rank{rank}.json").write_text(json.dumps(seen))
     save_file(outputs, folder / f"rank{rank}.safetensors")
-    dist.destroy_process_group()
 
 
 if __name__ == "__main__":
     main(Path(sys.argv[1]))
+    leave_peers()
