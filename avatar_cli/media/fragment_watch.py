@@ -4,6 +4,8 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from avatar_cli.media.mp4_boxes import boxes
+
 _PERIOD = 0.005  # seconds
 
 
@@ -21,18 +23,9 @@ def has_fragment(path: Path) -> bool:
 def top_boxes(path: Path) -> Iterator[tuple[bytes, bool]]:
     """Type of each top-level box, and whether all of it is there."""
     length = path.stat().st_size
-    start = 0
     with path.open("rb") as file:
-        while start + 16 <= length:
-            file.seek(start)
-            head = file.read(16)
-            size = int.from_bytes(head[:4], "big")
-            if size == 1:  # the size follows in 64 bits
-                size = int.from_bytes(head[8:], "big")
-            if size < 8:  # unknown as yet
-                return
-            yield head[4:8], start + size <= length
-            start += size
+        for box in boxes(file, 0, length):
+            yield box.name, box.stop <= length
 
 
 class FragmentWatch:

@@ -5,21 +5,13 @@ ffmpeg ends the track at the last of those, and players then leave out the last 
 samples themselves, in the `mdhd` of the track, is exact (ISO/IEC 14496-12, 8.2.2, 8.3.2, 8.4.2 and 8.6.6).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from avatar_cli.media.mp4_boxes import Box, boxes
+
 _VIDEO = b"vide"
-
-
-@dataclass(frozen=True)
-class _Box:
-    """A box of a file: `name`, and its content from `start` to `stop`."""
-
-    name: bytes
-    start: int
-    stop: int
 
 
 @dataclass(frozen=True)
@@ -44,10 +36,10 @@ def show_every_frame(path: Path) -> None:
     Tracks with other edit lists than ffmpeg's single one are left alone.
     """
     with path.open("r+b") as file:
-        whole = _Box(b"", 0, path.stat().st_size)
+        whole = Box(b"", 0, path.stat().st_size)
         movie = _find(file, whole, b"moov")
         movie_rate = _timescale(_find(file, movie, b"mvhd"), file).read(file)
-        for track in (box for box in _boxes(file, movie) if box.name == b"trak"):
+        for track in (box for box in boxes(file, movie.start, movie.stop) if box.name == b"trak"):
             media = _find(file, track, b"mdia")
             edits = _find(file, _find(file, track, b"edts"), b"elst")
             if _handler(file, media) != _VIDEO or _Number(edits.start + 4, 4).read(file) != 1:
@@ -60,47 +52,35 @@ def show_every_frame(path: Path) -> None:
                     shown.write(file, needed)
 
 
-def _boxes(file: BinaryIO, around: _Box) -> Iterator[_Box]:
-    start = around.start
-    while start < around.stop:
-        file.seek(start)
-        head = file.read(16)
-        size, content = int.from_bytes(head[:4], "big"), 8
-        if size == 1:  # the size follows in 64 bits
-            size, content = int.from_bytes(head[8:], "big"), 16
-        yield _Box(head[4:8], start + content, start + size)
-        start += size
+def _find(file: BinaryIO, around: Box, name: bytes) -> Box:
+    return next(box for box in boxes(file, around.start, around.stop) if box.name == name)
 
 
-def _find(file: BinaryIO, around: _Box, name: bytes) -> _Box:
-    return next(box for box in _boxes(file, around) if box.name == name)
-
-
-def _handler(file: BinaryIO, media: _Box) -> bytes:
+def _handler(file: BinaryIO, media: Box) -> bytes:
     file.seek(_find(file, media, b"hdlr").start + 8)
     return file.read(4)
 
 
-def _wide(box: _Box, file: BinaryIO) -> bool:
+def _wide(box: Box, file: BinaryIO) -> bool:
     """Whether times in a box are of 8 bytes."""
     return _Number(box.start, 1).read(file) == 1
 
 
-def _timescale(header: _Box, file: BinaryIO) -> _Number:
+def _timescale(header: Box, file: BinaryIO) -> _Number:
     """Of `mvhd` and `mdhd`: behind version, flags and two times."""
     return _Number(header.start + (20 if _wide(header, file) else 12), 4)
 
 
-def _length(header: _Box, file: BinaryIO) -> _Number:
+def _length(header: Box, file: BinaryIO) -> _Number:
     """Of `mvhd` and `mdhd`."""
     return _Number(header.start + 24, 8) if _wide(header, file) else _Number(header.start + 16, 4)
 
 
-def _track_length(header: _Box, file: BinaryIO) -> _Number:
+def _track_length(header: Box, file: BinaryIO) -> _Number:
     """Of `tkhd`: behind version, flags, two times, the track's number and a gap."""
     return _Number(header.start + 28, 8) if _wide(header, file) else _Number(header.start + 20, 4)
 
 
-def _edit_length(edits: _Box, file: BinaryIO) -> _Number:
+def _edit_length(edits: Box, file: BinaryIO) -> _Number:
     """Of the first entry of `elst`."""
     return _Number(edits.start + 8, 8 if _wide(edits, file) else 4)

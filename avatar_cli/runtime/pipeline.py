@@ -96,7 +96,8 @@ class Pipeline:
             else:
                 self._batch(publish)
         except StageError as failure:
-            raise _as_avatar_error(failure) from failure.error
+            error = _as_avatar_error(failure)
+            raise error from (error.__cause__ if error is failure.error else failure.error)
 
     def _stream(self, publish: Publish | None, on_checkpoint: Callable[[RollingState], None] | None) -> None:
         channel: Channel[Batch] = Channel(capacity=1)
